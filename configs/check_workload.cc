@@ -328,6 +328,15 @@ std::optional<Finding> check_gemm_reduction(const GemmReduction& reduction, cons
   return check.result();
 }
 
+std::optional<Finding> check_opaque(const Opaque& opaque, const std::string& path) {
+  Checker check(path);
+  check.at_least_one("ctas", opaque.ctas());
+  check.at_least_one("amount", opaque.amount());
+  if (opaque.has_threads_per_cta()) check.multiple_of("threads_per_cta", opaque.threads_per_cta(), 32, 1024);
+  check.product("instructions", {opaque.ctas(), 1024, opaque.amount()}, kMostScores);
+  return check.result();
+}
+
 }  // namespace
 
 std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::string& path) {
@@ -359,12 +368,14 @@ std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::stri
       return check_elementwise(kernel.elementwise(), path + ".elementwise");
     case Kernel::kGemmReduction:
       return check_gemm_reduction(kernel.gemm_reduction(), path + ".gemm_reduction");
+    case Kernel::kOpaque:
+      return check_opaque(kernel.opaque(), path + ".opaque");
     case Kernel::WORKLOAD_NOT_SET:
       break;
   }
   return Finding{path, "kernel " + escape::quoted(kernel.name()) +
                            " has no workload; expected one of philox, hopper_gemm, blackwell_gemm, ampere_gemm, flash_attention_2, "
-                           "flash_attention_3, flash_attention_4, elementwise, gemm_reduction, trace, listing"};
+                           "flash_attention_3, flash_attention_4, elementwise, gemm_reduction, opaque, trace, listing"};
 }
 
 }  // namespace warpfold::configs

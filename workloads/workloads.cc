@@ -21,6 +21,7 @@
 #include "workloads/flash_attention_4/flash_attention_4.h"
 #include "workloads/gemm_reduction/gemm_reduction.h"
 #include "workloads/hopper_gemm/hopper_gemm.h"
+#include "workloads/opaque/opaque.h"
 #include "workloads/philox/philox.h"
 
 namespace warpfold::workloads {
@@ -86,6 +87,8 @@ Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::
       return make_elementwise(kernel.elementwise(), gpu);
     case configs::Kernel::kGemmReduction:
       return make_gemm_reduction(kernel.gemm_reduction(), gpu);
+    case configs::Kernel::kOpaque:
+      return make_opaque(kernel.opaque(), gpu);
     case configs::Kernel::kTrace:
       return from_trace(kernel.trace(), scenario_file);
     case configs::Kernel::kListing:
@@ -96,7 +99,7 @@ Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::
   return fail(
       "no workload; expected one of philox, hopper_gemm, blackwell_gemm, ampere_gemm, flash_attention_2, flash_attention_3, "
       "flash_attention_4, "
-      "elementwise, gemm_reduction, trace, listing");
+      "elementwise, gemm_reduction, opaque, trace, listing");
 }
 
 // "hopper_gemm"

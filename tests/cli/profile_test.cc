@@ -1,13 +1,17 @@
-// warpfold profile: steps of our own making. step.json has every kind of kernel, pairs.json a known best pairing, passes.json none.
+// warpfold profile: steps of our own making. step.json has every kind of kernel, pairs.json a known best pairing, passes.json none;
+// unknown.json is pairs.json with kernels of Triton in place of the passes.
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
 #include "configs/profile.pb.h"
+#include "configs/read_file.h"
 #include "configs/result.pb.h"
+#include "perfetto_view.h"
 #include "program.h"
 #include "tests/source_dir.h"
+#include "tools/perfetto/step_trace.h"
 
 namespace warpfold::cli {
 namespace {
@@ -87,6 +91,136 @@ TEST_F(ProfileCommand, AStepWithoutAnyGainSaysSo) {
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, EndsWith("\nNo pair of the longest kernels gains anything by running together.\n"));
   EXPECT_TRUE(files().empty());
+}
+
+// The GEMMs on half of the chip take an unknown kernel each; what else may bind these spans the gain.
+TEST_F(ProfileCommand, PlansWithOpaqueLaunches) {
+  const auto report = message<configs::ProfileReport>({"profile", kTraces + "unknown.json"});
+  EXPECT_EQ(report.assumed(), "DRAM");
+  ASSERT_EQ(report.pairs_size(), 6);
+  for (const configs::ProfiledKernel& kernel : report.kernels()) {
+    EXPECT_EQ(kernel.stand_in_us() > 0, !kernel.opaque().empty());
+    const double expected = kernel.opaque().empty() ? 0 : kernel.alone_us();
+    EXPECT_NEAR(kernel.stand_in_us(), expected, 0.02 * expected);
+  }
+  int planned = 0;
+  double least = 0, most = 0;
+  for (const configs::ProfiledPair& pair : report.pairs()) {
+    EXPECT_LE(pair.least_gain_us(), pair.gain_us());
+    EXPECT_GE(pair.most_gain_us(), pair.gain_us());
+    EXPECT_TRUE(pair.opaque() || pair.least_gain_us() == pair.most_gain_us());
+    if (!pair.planned()) continue;
+    ++planned;
+    EXPECT_TRUE(pair.opaque());
+    EXPECT_LT(pair.least_gain_us(), pair.most_gain_us());
+    EXPECT_GT(pair.least_gain_us(), 0);
+    least += pair.least_gain_us();
+    most += pair.most_gain_us();
+  }
+  EXPECT_EQ(planned, 2);
+  EXPECT_NEAR(report.opaque_gain_us(), report.gain_us(), 1e-9);
+  EXPECT_NEAR(report.least_gain_us(), least, 1e-9);
+  EXPECT_NEAR(report.most_gain_us(), most, 1e-9);
+}
+
+// Of one family: of whatever kind their work is, both want the same. Of kernels that no rule knows, both are assumed to want DRAM.
+TEST_F(ProfileCommand, OpaqueLaunchesThatWantTheSameGainNothing) {
+  const auto report = message<configs::ProfileReport>({"profile", kTraces + "unknown.json", "--independent", "triton,triton"});
+  ASSERT_EQ(report.pairs_size(), 1);
+  EXPECT_EQ(report.pairs(0).not_run(), "both are opaque and of one family: they are likely to want the same unit");
+  EXPECT_EQ(report.gain_us(), 0);
+  std::string trace = read_file(kTraces + "unknown.json").value();
+  for (size_t at = trace.find("triton_"); at != std::string::npos; at = trace.find("triton_", at)) trace.replace(at, 7, "mine_");
+  write("mine.json", trace);
+  const auto mine = message<configs::ProfileReport>({"profile", "mine.json", "--independent", "mine,mine"});
+  ASSERT_EQ(mine.pairs_size(), 1);
+  EXPECT_GT(mine.pairs(0).concurrent_us(), 0);
+  EXPECT_LT(mine.gain_us(), 0.02 * mine.kernel_us());
+}
+
+TEST_F(ProfileCommand, SaysHowMuchRestsOnOpaqueLaunches) {
+  const Ended ended = run({"profile", kTraces + "unknown.json", "--opaque", "issue", "--plan", "plan.textproto"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("(100.0 %) rest on opaque launches being bound by the issue of instructions."));
+  EXPECT_THAT(read("plan.textproto"), AllOf(HasSubstr("# Kernels with `opaque` are stand-ins"), HasSubstr("demand: ISSUE")));
+  EXPECT_EQ(run({"simulate", "plan.textproto"}).exit_code, 0);
+  const auto out = message<configs::ProfileReport>({"profile", kTraces + "unknown.json", "--opaque", "out"});
+  EXPECT_EQ(out.pairs_size(), 1);
+  EXPECT_EQ(out.assumed(), "");
+  EXPECT_EQ(out.opaque_gain_us(), 0);
+  // Measured times are of the traced GPU.
+  const auto other = message<configs::ProfileReport>({"profile", kTraces + "unknown.json", "--gpu", "b200"});
+  for (const configs::ProfiledPair& pair : other.pairs()) EXPECT_FALSE(pair.opaque());
+  EXPECT_THAT(refused({"profile", kTraces + "unknown.json", "--opaque", "drum"}),
+              HasSubstr("--opaque: unknown choice \"drum\"; did you mean \"dram\"?"));
+}
+
+// What overlaps already is not gained again.
+TEST_F(ProfileCommand, OverlapsOfTheTraceHaveNoPartInThePlan) {
+  const auto report = message<configs::ProfileReport>({"profile", kTraces + "step.json"});
+  for (const configs::ProfiledPair& pair : report.pairs()) {
+    for (const uint32_t row : {pair.one_row(), pair.other_row()})
+      EXPECT_GT(report.kernels(static_cast<int>(row) - 1).alone_us(), 0);
+    EXPECT_LE(pair.times(), 2);
+  }
+  EXPECT_THAT(report.notes(0),
+              HasSubstr("Kernels that overlap others in each of their launches have no part in the plan: 634 us."));
+}
+
+// Every launch twice: as measured, and below it with its simulated time, gaps and order kept.
+TEST_F(ProfileCommand, DrawsBothTimelines) {
+  const auto report =
+      message<configs::ProfileReport>({"profile", kTraces + "step.json", "--candidates", "0", "--perfetto", "step.pftrace"});
+  const View view(read("step.pftrace"));
+  const std::string simulated = "simulated on H100 SXM5 80GB/";
+  EXPECT_THAT(view.tracks(), testing::IsSupersetOf({std::string("measured/stream 7"), std::string("measured/stream 20"),
+                                                    simulated + "stream 7", simulated + "stream 20"}));
+  size_t launches = 0;
+  for (const std::string stream : {"stream 7", "stream 20"}) {
+    const auto as_measured = view.slices("measured/" + stream), as_simulated = view.slices(simulated + stream);
+    ASSERT_EQ(as_measured.size(), as_simulated.size());
+    launches += as_measured.size();
+    for (size_t l = 0; l < as_measured.size(); ++l) {
+      EXPECT_EQ(as_measured[l].name, as_simulated[l].name);
+      const auto kernel = std::ranges::find(report.kernels(), as_measured[l].name, &configs::ProfiledKernel::short_name);
+      const bool known = kernel != report.kernels().end() && kernel->simulated_us() > 0;
+      const auto ns = static_cast<double>(as_simulated[l].end_ns - as_simulated[l].begin_ns);
+      const auto measured_ns = static_cast<double>(as_measured[l].end_ns - as_measured[l].begin_ns);
+      EXPECT_NEAR(ns, known ? 1000 * kernel->simulated_us() : measured_ns, 1);
+    }
+  }
+  EXPECT_EQ(launches, 15);
+}
+
+TEST(StepTrace, OfManyLaunchesDrawsTheFirst) {
+  perfetto::StepTrace step{"a step", "a GPU", {{"f", "", "unknown"}}, {}};
+  for (uint32_t l = 0; l < 100'001; ++l) step.launches.push_back({0, 7, 2.0 * l, 1, 2.0 * l, 1});
+  const View view(perfetto::step_trace(step));
+  const std::string part = ", the first 100000 of 100001 launches and copies/stream 7";
+  EXPECT_EQ(view.slices("measured" + part).size(), 100'000);
+  EXPECT_EQ(view.slices("simulated on a GPU" + part).size(), 100'000);
+}
+
+TEST_F(ProfileCommand, WritesAPage) {
+  const Ended ended = run({"profile", kTraces + "unknown.json", "--html", "step.html"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(read("step.html"), AllOf(HasSubstr("unknown.json on H100 SXM5 80GB: Warpfold report</title>"),
+                                       HasSubstr("\"profile\":{"), HasSubstr("triton_poi_fused_add_gelu_0")));
+}
+
+// A launch may be shorter than any stand-in of as many CTAs, and a damaged profile may state a footprint that no SM has.
+TEST_F(ProfileCommand, SaysWhyNoPairCanBeSimulated) {
+  const auto event = [](const std::string& name, const std::string& at, const std::string& ctas) {
+    return R"({"ph": "X", "cat": "kernel", "name": ")" + name + R"(", "ts": )" + at +
+           R"(, "dur": 2, "args": {"stream": 7, "grid": [)" + ctas +
+           R"(, 1, 1], "block": [128, 1, 1], "registers per thread": 32, "shared memory": 0}})";
+  };
+  write("short.json", R"({"deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3"}], "traceEvents": [)" +
+                          event("one", "10", "2147483647") + ", " + event("two", "20", "100") + "]}");
+  const Ended ended = run({"profile", "short.json"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("opaque: 2147483647 CTAs of a stand-in take at least "),
+                               EndsWith("\nNo pair of the longest kernels can be simulated: the table says why.\n")));
 }
 
 TEST_F(ProfileCommand, TriesOnlyPairsThatAreSaidToBeIndependent) {

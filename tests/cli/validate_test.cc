@@ -1,5 +1,9 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <map>
+
+#include "configs/profile.pb.h"
 #include "configs/validation.pb.h"
 #include "program.h"
 #include "tests/source_dir.h"
@@ -124,6 +128,94 @@ TEST_F(Launches, WithoutAGeneratorHaveAReason) {
             "no rule of kernel_names.textproto knows the name");
   EXPECT_EQ(of("a,MEM,A100,add," + kAdd + ",fp32,,,,grid=0x1x1;block=128x1x1,280,us").unmapped(0).reason(),
             "dims_other: grid and block: expected whole numbers from 1 on");
+}
+
+const std::string kProfiles = WARPFOLD_SOURCE_DIR "/configs/profiles/";
+
+class ProfilesAsMeasurements : public Program {};
+
+// As `profile` says it: the same errors, each launch counted.
+TEST_F(ProfilesAsMeasurements, HaveTheErrorsThatProfileSays) {
+  const auto validation = message<configs::Validation>({"validate", "--profile", kProfiles + "pairs.json"});
+  const auto report = message<configs::ProfileReport>({"profile", kProfiles + "pairs.json", "--candidates", "0"});
+  EXPECT_EQ(validation.launches(), 12);
+  EXPECT_EQ(validation.simulations(), 4);
+  ASSERT_EQ(validation.rows_size(), 4);
+  for (int row = 0; row < 4; ++row) {
+    EXPECT_EQ(validation.rows(row).launches(), 3);
+    EXPECT_EQ(validation.rows(row).id(), "pairs.json#" + std::to_string(row + 1));
+    EXPECT_NEAR(validation.rows(row).error(), report.kernels(row).error(), 1e-9);
+    EXPECT_EQ(validation.rows(row).family(), "launches of 8 us or more");
+    EXPECT_GT(validation.rows(row).limiter_utilization(), 0);
+  }
+  ASSERT_EQ(validation.groups_size(), report.families_size());
+  for (const configs::ErrorGroup& group : validation.groups()) {
+    const std::string name = group.kernel().empty() ? "all" : group.kernel();
+    const auto family = std::ranges::find(report.families(), name, &configs::ProfiledFamily::family);
+    ASSERT_NE(family, report.families().end()) << name;
+    EXPECT_EQ(group.rows(), family->launches());
+    EXPECT_NEAR(group.mean(), family->mean_error(), 1e-9);
+    EXPECT_NEAR(group.median(), family->median_error(), 1e-9);
+    EXPECT_NEAR(group.bias(), family->bias(), 1e-9);
+    EXPECT_GE(group.p90(), group.median());
+  }
+}
+
+// Several profiles together, kernels without a simulation and those that overlap others with their reasons; short launches apart.
+TEST_F(ProfilesAsMeasurements, OfAllKinds) {
+  const std::string pass =
+      R"({"ph": "X", "cat": "kernel", "name": "vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, )"
+      R"(std::array<char*, 1ul> >", "ts": 10, "dur": 4.5, "args": {"stream": 7, "grid": [8192, 1, 1], )"
+      R"("block": [128, 1, 1], "registers per thread": 24, "shared memory": 0}})";
+  write("short.json", R"({"deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3"}], "traceEvents": [)" + pass + "]}");
+  const std::vector<std::string> arguments{"validate", "--profile", kProfiles + "step.json", kProfiles + "pairs.json",
+                                           "short.json"};
+  const auto validation = message<configs::Validation>(arguments);
+  std::map<std::string, std::string> unmapped;
+  for (const configs::UnmappedRow& row : validation.unmapped()) unmapped[row.id()] = row.reason();
+  EXPECT_EQ(unmapped["step.json#3"], "NCCL: its time depends on other GPUs");
+  EXPECT_EQ(unmapped["step.json#4"], "every launch overlaps another kernel or has no time");
+  EXPECT_EQ(unmapped["step.json#7"], "no rule of kernel_names.textproto knows the name");
+  EXPECT_EQ(validation.groups(0).family(), "launches of 8 us or more");
+  EXPECT_EQ(validation.groups(0).rows(), 17);
+  EXPECT_EQ(validation.groups(validation.groups_size() - 1).family(), "launches of less than 8 us");
+  EXPECT_EQ(validation.groups(validation.groups_size() - 1).rows(), 1);
+
+  std::vector<std::string> table = arguments;
+  table.insert(table.end(), {"--markdown", "rows.md", "--plot", "rows.svg", "--html", "rows.html"});
+  const Ended ended = run(table);
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("18 launches of 3 profiles in "));
+  EXPECT_THAT(ended.out, HasSubstr("GPU             launches  mean %"));
+  EXPECT_THAT(read("rows.md"), HasSubstr("validate --profile DATA... --markdown FILE"));
+  EXPECT_THAT(read("rows.md"), HasSubstr("| kernel | GPU | launches | mean |"));
+  EXPECT_THAT(read("rows.svg"), HasSubstr("</svg>"));
+  std::vector<std::string> csv = arguments;
+  csv.insert(csv.end(), {"--format", "csv"});
+  EXPECT_THAT(run(csv).out, HasSubstr(",file,line,launches,reason\n"));
+}
+
+TEST_F(ProfilesAsMeasurements, AreChosenByGpuAndKernel) {
+  const auto validation =
+      message<configs::Validation>({"validate", "--profile", kProfiles + "pairs.json", "--kernel", "GEMM", "--gpu", "H100"});
+  EXPECT_EQ(validation.launches(), 6);
+  EXPECT_THAT(refused({"validate", "--profile", kProfiles + "pairs.json", "--gpu", "A100"}),
+              HasSubstr("no kernel matches --gpu and --kernel"));
+  EXPECT_THAT(refused({"validate", "--profile", kProfiles + "pairs.json", "--kernel", "conv"}),
+              HasSubstr("no kernel matches --gpu and --kernel"));
+}
+
+TEST_F(ProfilesAsMeasurements, RefuseWhatIsNone) {
+  write("cut.json", "{\"traceEvents\": [");
+  EXPECT_THAT(refused({"validate", "--profile", "cut.json"}), HasSubstr("cut.json:1:18: truncated: the JSON ends early"));
+  write("unknown.json", R"([{"ph": "X", "cat": "kernel", "name": "f", "ts": 1, "dur": 1}])");
+  EXPECT_EQ(refused({"validate", "--profile", "unknown.json"}), "unknown.json: no GPU file for the traced GPU \"\"\n");
+  write("rows.csv", "id,category,gpu,time_ms\na,GEMM,H100,1\n");
+  EXPECT_THAT(refused({"validate", "--profile", "rows.csv"}),
+              HasSubstr("rows.csv is a table of measurements, and validate --profile takes a profile"));
+  EXPECT_THAT(refused({"validate", kProfiles + "pairs.json"}), HasSubstr("profiles are for profile and validate --profile"));
+  EXPECT_THAT(refused({"validate", "--profile", kProfiles + "pairs.json", "--set", "gpu.clock_mhz=1000"}),
+              HasSubstr("--set is of rows of measurements"));
 }
 
 }  // namespace

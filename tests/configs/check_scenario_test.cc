@@ -87,10 +87,19 @@ TEST_F(CheckScenario, NeedsNamedKernelsWithWork) {
   EXPECT_EQ(error("kernel { name: \"a\" }"),
             "s.textproto:2:1: kernel \"a\" has no workload; expected one of philox, hopper_gemm, blackwell_gemm, ampere_gemm, "
             "flash_attention_2, "
-            "flash_attention_3, flash_attention_4, elementwise, gemm_reduction, trace, listing");
+            "flash_attention_3, flash_attention_4, elementwise, gemm_reduction, opaque, trace, listing");
   EXPECT_EQ(error("kernel { name: \"a\" trace {} }"), "s.textproto:2:20: path is missing");
   const std::string kernel = "kernel { name: \"a\" philox { heads: 1 queries: 8 keys: 8 } }\n";
   EXPECT_EQ(error(kernel + kernel), "s.textproto:3:10: a second kernel called \"a\"");
+}
+
+TEST_F(CheckScenario, ChecksOpaque) {
+  const auto opaque = [&](const std::string& fields) { return error("kernel { name: \"a\" opaque { " + fields + " } }"); };
+  EXPECT_EQ(opaque("amount: 1"), "s.textproto:2:20: ctas must be at least 1, not 0");
+  EXPECT_EQ(opaque("ctas: 1"), "s.textproto:2:20: amount must be at least 1, not 0");
+  EXPECT_EQ(opaque("ctas: 1 amount: 1 threads_per_cta: 48"),
+            "s.textproto:2:47: threads_per_cta must be a multiple of 32 up to 1024, not 48");
+  EXPECT_EQ(opaque("ctas: 1000000000 amount: 1000000000"), "s.textproto:2:20: more than 281474976710656 instructions");
 }
 
 TEST_F(CheckScenario, ChecksPhilox) {

@@ -55,6 +55,8 @@ class Results(unittest.TestCase):
                   "layer", "llama3_8b", "--no-simulation", "--fused", "--set", "batch=2")
         trace = str(Path(__file__).resolve().parents[2] / "configs/profiles/pairs.json")
         self.same(wf.profile(trace, independent=["gemm,elementwise"]), "profile", trace, "--independent", "gemm,elementwise")
+        self.same(wf.profile(trace, candidates=0, opaque="issue"), "profile", trace, "--candidates", "0", "--opaque", "issue")
+        self.same(wf.validate(trace, profile=True), "validate", trace, "--profile")
         self.same(wf.model("qkv_philox_small"), "model", "qkv_philox_small")
         self.same(wf.compare("block", embedding=512, heads=4, seq=512, type="fp8", gpu="h200_sxm"),
                   "compare", "block", "embedding=512", "heads=4", "seq=512", "type=fp8", "gpu=h200_sxm")

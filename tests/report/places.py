@@ -192,3 +192,18 @@ def use(result, sm):
             share = busy / (sum(lanes[i]["capacity_per_cycle"] for i in of) * (end - start))
             if busy > 0:
                 yield f"{resource} from {rounded(start * us)} us: {percent(share)} busy", start * us, end * us
+
+
+def time_text(us):
+    if us >= 1e6:
+        return rounded(us / 1e6) + " s"
+    return rounded(us / 1e3) + " ms" if us >= 1e3 else rounded(us) + " us"
+
+
+def profiled(report):
+    for kernel in report["kernels"][:15]:
+        us, launches = kernel["measured_us"], int(kernel["launches"])
+        simulated = kernel["simulated_us"] * launches
+        yield f"{kernel['short_name']}: {time_text(us)} in {launches:,} launches{'' if simulated else ', not simulated'}", 0, us
+        if simulated:
+            yield f"{kernel['short_name']}: {time_text(simulated)} simulated, bound by {kernel['bound_by']}", 0, simulated

@@ -77,7 +77,7 @@ TEST(MakeKernel, SaysWhichKernelIsWrong) {
   EXPECT_EQ(
       make_kernel(kernel, gpu("h100_sxm"), "s.textproto").error().text(),
       "s.textproto: kernel mask: no workload; expected one of philox, hopper_gemm, blackwell_gemm, ampere_gemm, flash_attention_2, "
-      "flash_attention_3, flash_attention_4, elementwise, gemm_reduction, trace, listing");
+      "flash_attention_3, flash_attention_4, elementwise, gemm_reduction, opaque, trace, listing");
 }
 
 }  // namespace

@@ -189,6 +189,12 @@ configs::Report report_of(const configs::LayerReport& layer) {
   return finished(std::move(report));
 }
 
+configs::Report report_of(const configs::ProfileReport& profile) {
+  configs::Report report;
+  *report.mutable_profile() = profile;
+  return finished(std::move(report));
+}
+
 configs::Report report_of(const configs::Validation& validation) {
   configs::Report report;
   *report.mutable_validation() = validation;

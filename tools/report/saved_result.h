@@ -19,6 +19,8 @@ configs::Report report_of(const configs::Result& result);
 configs::Report report_of(const configs::Comparison& comparison);
 // Measured rows beside their simulations, as a report without runs.
 configs::Report report_of(const configs::Validation& validation);
+// A profiled step, as a report without runs.
+configs::Report report_of(const configs::ProfileReport& profile);
 // A transformer's layer with the pictures of its graphs, as a report without runs.
 configs::Report report_of(const configs::LayerReport& layer);
 

@@ -4,7 +4,8 @@ import collections
 import pathlib
 import re
 
-ROOTS = {"result": "Result", "comparison": "Comparison", "validation": "Validation", "layer": "LayerReport"}
+ROOTS = {"result": "Result", "comparison": "Comparison", "validation": "Validation", "layer": "LayerReport",
+         "profile": "ProfileReport"}
 
 Field = collections.namedtuple("Field", "name type repeated optional comment")
 Message = collections.namedtuple("Message", "name file comment fields")
@@ -76,7 +77,7 @@ class Schema:
             steps = steps[1:]
         kind = ROOTS.get(steps[0] if steps else "")
         if kind is None:
-            return f"{path} does not begin at a result, a comparison, a validation or a layer"
+            return f"{path} does not begin at a result, a comparison, a validation, a layer or a profile"
         for step in steps[1:]:
             found = re.fullmatch(r"(\w+)(\[\d+\])?", step)
             fields = self.messages[kind].fields if kind in self.messages else {}

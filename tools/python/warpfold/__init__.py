@@ -173,17 +173,21 @@ def layer(model: Union[str, os.PathLike], *, gpu: Union[str, os.PathLike, None] 
 
 
 def validate(*data: Union[str, os.PathLike], gpu: Optional[str] = None, kernel: Optional[str] = None,
-             jobs: Optional[int] = None, **settings: Any) -> Validation:
-    """Simulations beside measured rows (CSV). Settings are of the GPU: {"gpu.clock_mhz": 1830}. Returns a Validation."""
-    text = ask("validate", *data, set=_settings(settings), format="json", gpu=gpu, kernel=kernel, jobs=jobs)
+             profile: bool = False, jobs: Optional[int] = None, **settings: Any) -> Validation:
+    """Simulations beside measured rows (CSV), or beside the launches of profiles (profile=True). Settings are of the GPU: {"gpu.clock_mhz": 1830}. Returns a Validation."""
+    text = ask("validate", *data, set=_settings(settings), format="json", gpu=gpu, kernel=kernel, profile=profile, jobs=jobs)
     return record(json.loads(text), "Validation")
 
 
 def profile(trace: Union[str, os.PathLike], *, gpu: Union[str, os.PathLike, None] = None, kernels: Optional[int] = None,
-            candidates: Optional[int] = None, independent: Sequence[str] = (), jobs: Optional[int] = None) -> ProfileReport:
-    """A trace of torch.profiler: its kernels simulated, and which run beside which. independent=["gemm,softmax"]. Returns a
-    ProfileReport; to_pandas("kernels") has a row a kernel."""
-    text = ask("profile", trace, format="json", gpu=gpu, kernels=kernels, candidates=candidates, independent=independent, jobs=jobs)
+            candidates: Optional[int] = None, independent: Sequence[str] = (), opaque: Optional[str] = None,
+            html: Union[str, os.PathLike, None] = None, perfetto: Union[str, os.PathLike, None] = None,
+            jobs: Optional[int] = None) -> ProfileReport:
+    """A profile of torch.profiler or Nsight: its kernels simulated, and which run beside which. independent=["gemm,softmax"];
+    opaque="issue": what kernels that are not simulated are bound by. Returns a ProfileReport; to_pandas("kernels") has a row a
+    kernel. `html` and `perfetto` are files to write as well."""
+    text = ask("profile", trace, format="json", gpu=gpu, kernels=kernels, candidates=candidates, independent=independent,
+               opaque=opaque, html=html, perfetto=perfetto, jobs=jobs)
     return record(json.loads(text), "ProfileReport")
 
 

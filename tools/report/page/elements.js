@@ -9,7 +9,7 @@ function el(tag, attributes = {}, ...children) {
   return element;
 }
 
-// `columns`: {name, unit, text: true for words, sentence: true for many of them}; a row has a cell {text, field} or a plain string for each.
+// `columns`: {name, unit, text: true for words, sentence: true for many of them, long: true for names that break anywhere}; a row has a cell {text, field} or a plain string for each.
 // On a narrow page each row of a wide table is a list of its cells, each behind the name of its column. Its roles stay those of a table.
 const wideTable = 4;
 
@@ -19,7 +19,7 @@ function dataTable(caption, columns, rows) {
       ...(column.unit ? [el('span', {class: 'unit'}, column.unit)] : []))));
   const body = rows.map((row) => el('tr', {role: 'row'}, ...row.map((cell, c) => {
     const {text: words, field, sentence} = typeof cell === 'string' ? {text: cell} : cell;
-    const kind = (columns[c].text || sentence ? 'words' : 'number') + (columns[c].sentence || sentence ? ' sentence' : '');
+    const kind = (columns[c].text || sentence ? 'words' : 'number') + (columns[c].sentence || sentence ? ' sentence' : '') + (columns[c].long ? ' long' : '');
     const label = columns[c].unit ? `${columns[c].name} (${columns[c].unit})` : columns[c].name;
     const attributes = {class: kind, 'data-label': label, 'data-field': field, title: field};
     if (c === 0) return el('th', {scope: 'row', role: 'rowheader', ...attributes}, words);

@@ -49,6 +49,10 @@ function buildContent() {
     document.getElementById('content').append(...validationSections(report.validation));
     return;
   }
+  if (report.profile) {
+    document.getElementById('content').append(...profileSections(report.profile));
+    return;
+  }
   if (report.layer) {
     document.getElementById('content').append(...layerSections(report.layer));
     return;
@@ -81,7 +85,13 @@ function openAll() {
 }
 
 const simulatedRuns = report.run.filter(isSimulation);
-document.getElementById('head').append(...(report.validation ? validationHead(report.validation) : report.layer ? layerHead(report.layer) : headOf(simulatedRuns.length > 0 ? simulatedRuns : report.run)));
+function head() {
+  if (report.validation) return validationHead(report.validation);
+  if (report.profile) return profileHead(report.profile);
+  if (report.layer) return layerHead(report.layer);
+  return headOf(simulatedRuns.length > 0 ? simulatedRuns : report.run);
+}
+document.getElementById('head').append(...head());
 buildContent();
 buildContents();
 document.getElementById('made-by').append(`Written by Warpfold ${report.version}.`);

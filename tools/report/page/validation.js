@@ -3,6 +3,9 @@ const shownWorst = 15;
 
 const atValidation = (path, words) => ({text: words, field: `validation.${path}`});
 
+// Of profiles, a row is a kernel's launches, and groups count launches.
+const ofProfiles = (validation) => validation.launches > 0;
+
 function signedPercent(share) {
   return `${share < 0 ? '' : '+'}${decimals(1)(100 * share)}`;
 }
@@ -14,7 +17,7 @@ function groupName(group) {
 function validationHead(validation) {
   const families = validation.groups.map((group, g) => ({group, g})).filter(({group}) => group.kernel === '');
   return [el('p', {class: 'kind'}, 'Warpfold report'), el('h1', {}, 'Simulations compared with measurements'),
-    el('dl', {class: 'facts'}, fact('rows', {text: count(validation.rows.length)}), fact('simulations', atValidation('simulations', count(validation.simulations))),
+    el('dl', {class: 'facts'}, ofProfiles(validation) ? fact('launches', atValidation('launches', count(validation.launches))) : fact('rows', {text: count(validation.rows.length)}), fact('simulations', atValidation('simulations', count(validation.simulations))),
       ...families.map(({group, g}) => fact(`${group.family}, mean error`, atValidation(`groups[${g}].mean`, decimals(1)(100 * group.mean)), '%')))];
 }
 
@@ -71,7 +74,7 @@ function validationScatters(rows) {
 
 function groupsTable(validation) {
   return dataTable('Errors by kernel and GPU: absolute errors of time, their signed mean (bias), and mean rates', [
-    {name: 'kernel', text: true}, {name: 'GPU', text: true}, {name: 'rows'}, {name: 'mean', unit: '%'}, {name: 'median', unit: '%'},
+    {name: 'kernel', text: true}, {name: 'GPU', text: true}, {name: ofProfiles(validation) ? 'launches' : 'rows'}, {name: 'mean', unit: '%'}, {name: 'median', unit: '%'},
     {name: '90th percentile', unit: '%'}, {name: 'largest', unit: '%'}, {name: 'bias', unit: '%'}, {name: 'measured rate'}, {name: 'simulated rate'},
     {name: 'unit', text: true},
   ], validation.groups.map((group, g) => {
@@ -97,7 +100,7 @@ function unreadTable(validation) {
 
 function validationSections(validation) {
   const rows = validation.rows.map((row, r) => ({row, r}));
-  const worst = rows.filter(({row}) => row.judged).sort((a, b) => Math.abs(b.row.error) - Math.abs(a.row.error)).slice(0, shownWorst);
+  const worst = rows.filter(({row}) => row.judged && (!ofProfiles(validation) || row.family === validation.groups[0].family)).sort((a, b) => Math.abs(b.row.error) - Math.abs(a.row.error)).slice(0, shownWorst);
   const list = (name, values, field) => values.flatMap((value) => [el('dt', {}, name), el('dd', {'data-field': field}, el('code', {}, value))]);
   return [
     section('rows', 'Measured and simulated', 1, ...validationScatters(rows)),

@@ -1,8 +1,15 @@
 #include "tools/warpfold/run/profile_run.h"
 
+#include <optional>
 #include <utility>
 
+#include "configs/near_miss.h"
+#include "escape/quoted.h"
+#include "tools/perfetto/step_trace.h"
+#include "tools/profile/replay.h"
+#include "tools/report/saved_result.h"
 #include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/render/html.h"
 #include "tools/warpfold/render/profile_report.h"
 #include "tools/warpfold/run/file_kind.h"
 
@@ -13,6 +20,14 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr uint32_t kMostCandidates = 12;  // of which the matching looks at every subset
+
+Outcome<std::optional<configs::OpaqueDemand>> opaque_option(const std::string& name) {
+  if (name == "dram") return configs::DRAM;
+  if (name == "issue") return configs::ISSUE;
+  if (name == "latency") return configs::LATENCY;
+  if (name == "out") return std::nullopt;
+  return user_error("--opaque: unknown choice " + escape::quoted(name) + suggestion(name, {"dram", "issue", "latency", "out"}));
+}
 
 Outcome<ProfileRequest> request_of(const Options& options, const Invocation& invocation) {
   ProfileRequest request;
@@ -34,8 +49,33 @@ Outcome<ProfileRequest> request_of(const Options& options, const Invocation& inv
       if (auto added = request.independence.add(pair); !added) return std::unexpected(Failure(added.error()));
     }
   }
+  const auto opaque = opaque_option(options.text("opaque"));
+  if (!opaque) return std::unexpected(opaque.error());
+  request.opaque = *opaque;
   request.command_line = invocation.command_line;
   return request;
+}
+
+// The step's launches as measured, and with the times of their simulations.
+perfetto::StepTrace step_trace_of(const ProfiledStep& step) {
+  perfetto::StepTrace trace;
+  trace.gpu = step.report.gpu();
+  trace.description = step.report.trace() + ", by Warpfold " + step.report.version();
+  for (const configs::ProfiledKernel& kernel : step.report.kernels())
+    trace.kernels.push_back({kernel.short_name(), kernel.bound_by(), kernel.opaque()});
+  std::vector<double> us;
+  us.reserve(step.kernel_of_shape.size());
+  for (const uint32_t kernel : step.kernel_of_shape) us.push_back(step.report.kernels(static_cast<int>(kernel)).simulated_us());
+  const std::vector<profile::LaunchSpan> replayed = profile::replayed(step.profile, us);
+  trace.launches.reserve(replayed.size());
+  for (size_t l = 0; l < replayed.size(); ++l) {
+    const profile::Launch& launch = step.profile.launches[l];
+    const bool copy = launch.shape == profile::Launch::kCopy;
+    trace.launches.push_back({copy ? perfetto::StepLaunch::kCopy : step.kernel_of_shape[launch.shape], launch.stream,
+                              launch.start_us - step.profile.launches.front().start_us, launch.us, replayed[l].start_us,
+                              replayed[l].us});
+  }
+  return trace;
 }
 
 }  // namespace
@@ -63,11 +103,16 @@ Outcome<void> profile_command(const Invocation& invocation) {
       "independent", po::value<std::vector<std::string>>()->composing()->value_name("A,B"),
       "kernels with A in their names do not depend on those with B (RE2); only such pairs are tried; repeatable. Default: "
       "every pair is tried as if it were independent");
+  options.add()("opaque", po::value<std::string>()->default_value("dram")->value_name("KIND"),
+                "kernels that are not simulated keep their measured time in the plan, and are assumed to be bound by dram, issue "
+                "or latency; out: they have no part in it");
   options.add()("rows", po::value<std::string>()->default_value("20")->value_name("N"), "kernels in the table");
   options.add()("plan", po::value<std::string>()->value_name("FILE"),
                 "write the plan as a scenario for warpfold simulate; nothing where no pair gains");
   options.writes_file("plan");
   add_run_options(options);
+  options.add_perfetto();
+  options.add_html();
   options.add_output(Format::kTable);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());
@@ -78,15 +123,22 @@ Outcome<void> profile_command(const Invocation& invocation) {
   if (!rows) return std::unexpected(rows.error());
   const auto request = request_of(options, invocation);
   if (!request) return std::unexpected(request.error());
-  const auto report = run_profile(*request);
-  if (!report && report.error().exit_code == kUserError) {
+  const auto step = run_profile(*request);
+  if (!step && step.error().exit_code == kUserError) {
     if (const auto kind = find_of_kind(request->trace, FileKind::kProfile, "profile"); !kind) return std::unexpected(kind.error());
   }
-  if (!report) return std::unexpected(report.error());
-  if (options.has("plan") && !report->plan().empty()) {
-    if (auto written = write_output(options.text("plan"), report->plan()); !written) return written;
+  if (!step) return std::unexpected(step.error());
+  const configs::ProfileReport& report = step->report;
+  if (options.has("plan") && !report.plan().empty()) {
+    if (auto written = write_output(options.text("plan"), report.plan()); !written) return written;
   }
-  return write_output(destination->path, render_profile(*report, *rows, destination->format));
+  if (options.has("perfetto")) {
+    if (auto written = write_output(options.text("perfetto"), perfetto::step_trace(step_trace_of(*step))); !written) return written;
+  }
+  if (options.has("html")) {
+    if (auto written = write_html(options.text("html"), report::report_of(report)); !written) return written;
+  }
+  return write_output(destination->path, render_profile(report, *rows, destination->format));
 }
 
 }  // namespace warpfold::cli

@@ -7,6 +7,7 @@
 #include "tools/warpfold/render/html.h"
 #include "tools/warpfold/render/validation_report.h"
 #include "tools/warpfold/run/file_kind.h"
+#include "tools/warpfold/run/profile_errors.h"
 #include "tools/warpfold/run/validation_run.h"
 
 namespace warpfold::cli {
@@ -28,6 +29,41 @@ Outcome<void> draw_picture(const configs::Validation& validation, const std::str
   if (!drawn) return std::unexpected(drawn.error());
   if (!*drawn) return user_error("gnuplot is not installed: the script is " + (fs::path(folder) / script).string());
   return {};
+}
+
+constexpr uint32_t kProfiledKernels = 1000;  // of each profile; assumed: the largest trace that was tried has 369 with a simulation
+
+Outcome<ProfileValidationRequest> profile_request_of(const ValidationRequest& request) {
+  if (!request.settings.empty())
+    return user_error("--set is of rows of measurements; a profile is compared with the GPU that was traced");
+  ProfileValidationRequest profiles;
+  profiles.files = request.data;
+  profiles.only_gpu = request.only_gpu;
+  profiles.only_kernel = request.only_kernel;
+  profiles.kernels = kProfiledKernels;
+  profiles.resume = request.resume;
+  profiles.command_line = request.command_line;
+  profiles.how = request.how;
+  return profiles;
+}
+
+// Looked for where reading has failed: a profile may have gigabytes.
+Outcome<configs::Validation> validate_profiles(const ValidationRequest& request) {
+  const auto profiles = profile_request_of(request);
+  if (!profiles) return std::unexpected(profiles.error());
+  auto validation = run_profile_validation(*profiles);
+  if (validation || validation.error().exit_code != kUserError) return validation;
+  for (const std::string& file : request.data) {
+    if (const auto kind = find_of_kind(file, FileKind::kProfile, "validate --profile"); !kind) return std::unexpected(kind.error());
+  }
+  return validation;
+}
+
+Outcome<configs::Validation> validate_rows(const ValidationRequest& request) {
+  for (const std::string& file : request.data) {
+    if (const auto rows = find_of_kind(file, FileKind::kMeasurements, "validate"); !rows) return std::unexpected(rows.error());
+  }
+  return run_validation(request);
 }
 
 Outcome<ValidationRequest> request_of(const Options& options, const Invocation& invocation) {
@@ -61,13 +97,17 @@ Outcome<ValidationRequest> request_of(const Options& options, const Invocation& 
 
 Outcome<void> validate_command(const Invocation& invocation) {
   Options options(
-      "warpfold validate DATA.csv... [options]",
+      "warpfold validate DATA... [options]",
       "Compares simulations with measurements: makes a scenario from every row, simulates each once, and reports errors by\n"
-      "kernel and GPU, the rows with the largest errors, and the rows without a simulation. docs/validate.md has the columns.",
+      "kernel and GPU, the rows with the largest errors, and the rows without a simulation. docs/validate.md has the columns.\n"
+      "With --profile the files are profiles, as warpfold profile reads them: errors of launches that overlap no other kernel, by\n"
+      "family of kernels, each launch counted; launches of 8 us or more apart from shorter ones.",
       "  warpfold validate tests/validation/data/*.csv\n"
       "  warpfold validate tests/validation/data/*.csv --gpu H100 --kernel GEMM --set gpu.clock_mhz=1830\n"
+      "  warpfold validate --profile trace.json.gz --markdown trace.md\n"
       "  warpfold validate my_gpu.csv --output my_gpu.json --html my_gpu.html\n");
-  options.positional("DATA.csv", 1, -1);
+  options.positional("DATA", 1, -1);
+  options.add()("profile", "the files are profiles of torch.profiler or Nsight, each compared with the GPU that it traced");
   options.add()("gpu", po::value<std::string>()->value_name("NAME"), "only rows of GPUs with this in their name");
   options.add()("kernel", po::value<std::string>()->value_name("NAME"),
                 "only rows of kernels with this in their name, such as forward");
@@ -90,10 +130,7 @@ Outcome<void> validate_command(const Invocation& invocation) {
   if (!destination) return std::unexpected(destination.error());
   const auto request = request_of(options, invocation);
   if (!request) return std::unexpected(request.error());
-  for (const std::string& file : request->data) {
-    if (const auto rows = find_of_kind(file, FileKind::kMeasurements, "validate"); !rows) return std::unexpected(rows.error());
-  }
-  const auto validation = run_validation(*request);
+  const auto validation = options.has("profile") ? validate_profiles(*request) : validate_rows(*request);
   if (!validation) return std::unexpected(validation.error());
   if (options.has("markdown")) {
     if (auto written = write_output(options.text("markdown"), validation_markdown(*validation)); !written) return written;

@@ -112,30 +112,75 @@ std::string overlap_table(const configs::ProfileReport& report, uint32_t rows) {
   return table.empty() ? "" : "\nOverlaps in the trace: kernels that ran alone too, as measured\n" + table.aligned("  ");
 }
 
+// Under what is assumed of opaque launches: "bound by DRAM".
+std::string assumption(const configs::ProfileReport& report) {
+  if (report.assumed() == "ISSUE") return "bound by the issue of instructions";
+  return report.assumed() == "LATENCY" ? "bound by latency" : "bound by DRAM";
+}
+
+bool has_opaque_pair(const configs::ProfileReport& report) {
+  return std::ranges::any_of(report.pairs(), &configs::ProfiledPair::opaque);
+}
+
 std::string pair_table(const configs::ProfileReport& report) {
-  Table table({"#", "kernel", "#", "beside", "pairs", "bound us", "one after the other", "together", "first", "gain us", "plan"});
+  const bool opaque = has_opaque_pair(report);
+  std::vector<std::string> columns{"#",        "kernel", "#",       "beside", "pairs", "bound us", "one after the other",
+                                   "together", "first",  "gain us", "plan"};
+  if (opaque) columns.insert(columns.end() - 1, {"from", "to"});
+  Table table(columns);
   for (const configs::ProfiledPair& pair : report.pairs()) {
     const bool ran = pair.concurrent_us() > 0;
     std::string plan = pair.planned() ? "yes" : "no";
     if (pair.planned() && !pair.independent()) plan += ", if independent";
-    table.add({uint64_t{pair.one_row()}, escape::visible(pair.one()), uint64_t{pair.other_row()}, escape::visible(pair.other()),
-               uint64_t{pair.times()}, Cell(pair.bound_us(), 2), Cell(pair.sequential_us(), 2),
-               ran ? Cell(pair.concurrent_us(), 2) : Cell("-"), ran ? Cell(uint64_t{pair.first_row()}) : Cell("-"),
-               ran ? Cell(pair.gain_us(), 1) : Cell("-"), pair.not_run().empty() ? plan : escape::visible(pair.not_run())});
+    std::vector<Cell> cells{uint64_t{pair.one_row()},
+                            escape::visible(pair.one()),
+                            uint64_t{pair.other_row()},
+                            escape::visible(pair.other()),
+                            uint64_t{pair.times()},
+                            pair.bound_us() > 0 ? Cell(pair.bound_us(), 2) : Cell("-"),
+                            pair.sequential_us() > 0 ? Cell(pair.sequential_us(), 2) : Cell("-"),
+                            ran ? Cell(pair.concurrent_us(), 2) : Cell("-"),
+                            ran ? Cell(uint64_t{pair.first_row()}) : Cell("-"),
+                            ran ? Cell(pair.gain_us(), 1) : Cell("-"),
+                            pair.not_run().empty() ? plan : escape::visible(pair.not_run())};
+    for (const double gain : {pair.least_gain_us(), pair.most_gain_us()}) {
+      if (opaque) cells.insert(cells.end() - 1, pair.opaque() && ran ? Cell(gain, 1) : Cell("-"));
+    }
+    table.add(cells);
   }
-  return table.empty() ? ""
-                       : "\nPairs on two streams; times are of one pair; first: its stream has priority\n" + table.aligned("  ");
+  if (table.empty()) return "";
+  std::string text = "\nPairs on two streams; times are of one pair; first: its stream has priority\n" + table.aligned("  ");
+  if (opaque) {
+    text += wrapped("Opaque launches are stand-ins that take the measured time, " + assumption(report) +
+                    " (--opaque); from, to: the gain if they were bound by DRAM, by issue slots or by latency. A launch that wants "
+                    "the very unit that its partner wants gains nothing.");
+  }
+  return text;
 }
 
 std::string plan_line(const configs::ProfileReport& report) {
   if (report.pairs().empty())
-    return "\nNo two kernels were tried together: fewer than two are simulated, said to be independent, or asked for.\n";
-  if (report.gain_us() <= 0) return "\nNo pair of the longest kernels gains anything by running together.\n";
+    return "\nNo two kernels were tried together: fewer than two run by themselves, are said to be independent, or are asked "
+           "for.\n";
+  if (std::ranges::none_of(report.pairs(), [](const auto& pair) { return pair.not_run().empty(); }))
+    return "\nNo pair of the longest kernels can be simulated: the table says why.\n";
+  const bool opaque = has_opaque_pair(report);
+  if (report.gain_us() <= 0) {
+    return "\nNo pair of the longest kernels gains anything by running together" +
+           (opaque ? ", if opaque launches are " + assumption(report) : "") + ".\n";
+  }
   const auto pairs = std::ranges::count_if(report.pairs(), &configs::ProfiledPair::planned);
-  return "\n" + wrapped("Plan: " + std::to_string(pairs) + (pairs == 1 ? " pair" : " pairs") +
-                        " of kernels on two streams would save " + us(report.gain_us()) + " of " + us(report.kernel_us()) + ", " +
-                        percent(ratio(report.gain_us(), report.kernel_us())) +
-                        " of the kernel time. --plan FILE writes it as a scenario for warpfold simulate.");
+  std::string text = "\n" + wrapped("Plan: " + std::to_string(pairs) + (pairs == 1 ? " pair" : " pairs") +
+                                    " of kernels on two streams would save " + us(report.gain_us()) + " of " +
+                                    us(report.kernel_us()) + ", " + percent(ratio(report.gain_us(), report.kernel_us())) +
+                                    " of the kernel time. --plan FILE writes it as a scenario for warpfold simulate.");
+  if (opaque) {
+    text += wrapped(us(report.opaque_gain_us()) + " of it (" + percent(ratio(report.opaque_gain_us(), report.gain_us())) +
+                    ") rest on opaque launches being " + assumption(report) + ". The plan saves " + us(report.least_gain_us()) +
+                    " to " + us(report.most_gain_us()) + " over what else may bind them, and " +
+                    us(report.gain_us() - report.opaque_gain_us()) + " if they want what their partners want.");
+  }
+  return text;
 }
 
 std::string csv(const configs::ProfileReport& report) {

@@ -43,8 +43,13 @@ std::string limiter_of(const configs::ValidatedRow& row) {
 
 std::string rate_of(const configs::ErrorGroup& group, double rate) { return group.rate_unit().empty() ? "" : digits(rate); }
 
+// Of profiles, a row is a kernel's launches, and groups count launches.
+bool of_profiles(const configs::Validation& validation) { return validation.launches() > 0; }
+std::string counts_of(const configs::Validation& validation) { return of_profiles(validation) ? "launches" : "rows"; }
+
 Table group_table(const configs::Validation& validation) {
-  Table table({"kernel", "GPU", "rows", "mean %", "median %", "p90 %", "max %", "bias %", "measured", "simulated", "rate"});
+  Table table(
+      {"kernel", "GPU", counts_of(validation), "mean %", "median %", "p90 %", "max %", "bias %", "measured", "simulated", "rate"});
   for (const configs::ErrorGroup& group : validation.groups()) {
     const bool whole = group.kernel().empty();
     std::string name = group.family();
@@ -65,10 +70,11 @@ Table row_table(const std::vector<const configs::ValidatedRow*>& rows) {
   return table;
 }
 
+// Of profiles, long launches alone, where there are any: they are the first family.
 std::vector<const configs::ValidatedRow*> worst_rows(const configs::Validation& validation, size_t most) {
   std::vector<const configs::ValidatedRow*> rows;
   for (const configs::ValidatedRow& row : validation.rows()) {
-    if (row.judged()) rows.push_back(&row);
+    if (row.judged() && (!of_profiles(validation) || row.family() == validation.groups(0).family())) rows.push_back(&row);
   }
   std::ranges::stable_sort(rows, std::greater{}, [](const auto* row) { return std::abs(row->error()); });
   if (rows.size() > most) rows.resize(most);
@@ -122,9 +128,13 @@ std::string unread_lines(const configs::Validation& validation) {
 }
 
 std::string tables(const configs::Validation& validation) {
-  std::string text = counted(validation.rows_size(), "row") + " compared with " +
-                     counted(static_cast<int>(validation.simulations()), "simulation") +
-                     "; errors are simulated over measured time, less 1: + is too slow\n\n";
+  std::string text = of_profiles(validation)
+                         ? std::to_string(validation.launches()) + (validation.launches() == 1 ? " launch of " : " launches of ") +
+                               counted(static_cast<int>(validation.data_size()), "profile") + " in "
+                         : "";
+  text += counted(validation.rows_size(), "row") + " compared with " +
+          counted(static_cast<int>(validation.simulations()), "simulation") +
+          "; errors are simulated over measured time, less 1: + is too slow\n\n";
   if (const std::string warnings = warning_lines(validation); !warnings.empty()) text += warnings + "\n";
   if (validation.groups_size() > 0) text += group_table(validation).aligned("");
   constexpr size_t kWorst = 10;
@@ -141,7 +151,7 @@ std::string tables(const configs::Validation& validation) {
   return text;
 }
 
-// The last three say where a row stands, and why it was not simulated.
+// The last four say where a row stands, how many launches of a profile it is, and why it was not simulated.
 std::vector<std::string> csv_columns() {
   return {"id",
           "family",
@@ -164,6 +174,7 @@ std::vector<std::string> csv_columns() {
           "source",
           "file",
           "line",
+          "launches",
           "reason"};
 }
 
@@ -190,16 +201,17 @@ std::vector<Cell> csv_row(const configs::ValidatedRow& row) {
           row.source(),
           row.file(),
           uint64_t{row.line()},
+          row.launches() > 0 ? Cell(uint64_t{row.launches()}) : Cell(""),
           ""};
 }
 
 std::vector<Cell> csv_row(const configs::UnmappedRow& row) {
   std::vector<Cell> cells(csv_columns().size(), Cell(""));
   cells.front() = row.id();
-  const size_t file = cells.size() - 3;
+  const size_t file = cells.size() - 4;
   cells[file] = row.file();
   cells[file + 1] = uint64_t{row.line()};
-  cells[file + 2] = row.reason();
+  cells.back() = row.reason();
   return cells;
 }
 
@@ -236,15 +248,23 @@ std::string without_plus(double fraction) { return fixed(100 * fraction, 1) + " 
 
 // How to read the page.
 std::string heading(const configs::Validation& validation) {
-  std::string text =
-      "# Compared with measurements\n\n"
-      "Every row of these files and its simulation, written by `warpfold validate DATA.csv... --markdown FILE`:\n\n";
+  std::string text = "# Compared with measurements\n\n";
+  text += of_profiles(validation)
+              ? "The kernels of these profiles and their simulations, written by `warpfold validate --profile DATA... --markdown "
+                "FILE`:\n\n"
+              : "Every row of these files and its simulation, written by `warpfold validate DATA.csv... --markdown FILE`:\n\n";
   for (const std::string& file : validation.data()) text.append("- ").append(escape::markdown_code(file)).append("\n");
   text.append(
       "\n*Time* is simulated over measured time, less 1: + is too slow. Of a group: mean, median, 90th percentile and largest of "
       "the\n"
       "absolute errors, and their signed mean (bias). Rows marked \\* are not judged and count for no group: their kernel is not\n"
       "known, or another row is preferred.\n\n");
+  if (of_profiles(validation)) {
+    text.append(
+        "Compared are launches that overlap no other kernel. A row is the mean of a kernel's launches, groups count each "
+        "launch:\n" +
+        with_thousands(std::to_string(validation.launches())) + " in all.\n\n");
+  }
   const bool power = std::ranges::any_of(validation.rows(), [](const configs::ValidatedRow& row) {
     return row.quantity() == "watts" || row.quantity() == "clock_mhz";
   });
@@ -257,7 +277,8 @@ std::string heading(const configs::Validation& validation) {
 }
 
 std::string markdown_groups(const configs::Validation& validation) {
-  MarkdownTable table({"kernel", "GPU", "rows", "mean", "median", "p90", "max", "bias", "measured rate", "simulated rate"});
+  MarkdownTable table(
+      {"kernel", "GPU", counts_of(validation), "mean", "median", "p90", "max", "bias", "measured rate", "simulated rate"});
   for (const configs::ErrorGroup& group : validation.groups()) {
     const bool whole = group.kernel().empty();
     std::string name = escape::markdown(group.kernel());

@@ -56,7 +56,7 @@ const std::array<Known, 13>& known_kinds() {
       Known{FileKind::kRecorded, "a trace of Accel-Sim's tracer", "its traces", "import-trace", ""},
       Known{FileKind::kMeasurements, "a table of measurements", "measurements", "validate", ""},
       Known{FileKind::kResult, "a result", "results", "report", ""},
-      Known{FileKind::kProfile, "a profile of torch.profiler or Nsight", "profiles", "profile", ""},
+      Known{FileKind::kProfile, "a profile of torch.profiler or Nsight", "profiles", "profile and validate --profile", ""},
   };
   return kinds;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "sim/analytic/limiters.h"
@@ -26,37 +27,89 @@ std::string scenario_name(const PlanCandidate& candidate) {
   return (name.empty() ? "kernel" : name) + "_" + std::to_string(candidate.row);
 }
 
-// The candidate's kernel, whose files are found from anywhere.
-configs::Kernel kernel_of(const PlanCandidate& candidate, const std::string& name, uint32_t stream) {
-  configs::Kernel kernel = candidate.run.scenario.kernel(0);
+// The run's kernel, whose files are found from anywhere.
+configs::Kernel kernel_of(const validation::Run& run, const std::string& name, uint32_t stream) {
+  configs::Kernel kernel = run.scenario.kernel(0);
   kernel.set_name(name);
   kernel.set_stream(stream);
   if (kernel.has_listing() && fs::path(kernel.listing().path()).is_relative())
-    kernel.mutable_listing()->set_path(fs::absolute(fs::path(candidate.run.file).parent_path() / kernel.listing().path()).string());
+    kernel.mutable_listing()->set_path(fs::absolute(fs::path(run.file).parent_path() / kernel.listing().path()).string());
   return kernel;
 }
 
+double us(const configs::SimulatedPoint& point) { return static_cast<double>(point.total_cycles()) / point.clock_mhz(); }
+
+// Candidates alone, with one demand of all that are opaque.
+class Cast {
+ public:
+  Cast(const std::vector<PlanCandidate>& candidates, const PlanRequest& request) : candidates_(candidates), request_(request) {}
+
+  Outcome<void> fit(configs::OpaqueDemand demand, ValidationPoints& points) {
+    std::vector<OpaqueLaunch> launches;
+    for (const PlanCandidate& candidate : candidates_) {
+      if (candidate.opaque) launches.push_back(*candidate.opaque);
+    }
+    auto fitted = stand_ins(launches, demand, request_.gpu, points);
+    if (!fitted) return std::unexpected(fitted.error());
+    auto next = fitted->begin();
+    for (const PlanCandidate& candidate : candidates_) {
+      if (!candidate.opaque) {
+        alone_.emplace_back(candidate.run);
+        continue;
+      }
+      const Outcome<StandIn>& stand_in = *next++;
+      alone_.push_back(stand_in ? Outcome<validation::Run>(stand_in->run) : std::unexpected(stand_in.error()));
+    }
+    return {};
+  }
+
+  const Outcome<validation::Run>& alone(size_t candidate) const { return alone_[candidate]; }
+  bool has(size_t one, size_t other) const { return alone_[one] && alone_[other]; }
+
+  // Candidates beside each other, a stream each, the first with priority: its CTAs are placed before those of the other. All on the
+  // GPU that both of a pair have: a row of measurements may set the clock of its own kernel.
+  validation::Run together(const std::vector<size_t>& together) const {
+    validation::Run run;
+    run.file = alone_[together.front()]->file;
+    run.scenario.set_name("profile");
+    *run.scenario.mutable_gpu() = request_.gpu;
+    for (uint32_t stream = 0; stream < together.size(); ++stream)
+      *run.scenario.add_kernel() = kernel_of(*alone_[together[stream]], stream == 0 ? "a" : "b", stream);
+    if (together.size() > 1) run.scenario.mutable_kernel(0)->set_priority(1);
+    run.scenario.mutable_policy()->set_kind(configs::CONCURRENT);
+    return run;
+  }
+
+ private:
+  const std::vector<PlanCandidate>& candidates_;
+  const PlanRequest& request_;
+  std::vector<Outcome<validation::Run>> alone_{};
+};
+
 class Planner {
  public:
-  Planner(const std::vector<PlanCandidate>& candidates, const profile::Independence& independence, const configs::Gpu& gpu,
-          std::string gpu_file, const std::string& command_line, const RunOptions& how, configs::ProfileReport& report)
-      : candidates_(candidates),
-        independence_(independence),
-        gpu_(gpu),
-        gpu_file_(std::move(gpu_file)),
-        fold_error_(how.folding.options.error),
-        points_(how, command_line, ""),
-        report_(report) {}
+  Planner(const std::vector<PlanCandidate>& candidates, const PlanRequest& request, configs::ProfileReport& report)
+      : candidates_(candidates), request_(request), points_(request.how, request.command_line, ""), report_(report) {}
 
-  // First each alone, on the GPU that both of a pair have: a row of measurements may set the clock of its own kernel.
   Outcome<void> plan() {
-    for (size_t c = 0; c < candidates_.size(); ++c) points_.add(run_of({c}), false);
+    if (auto fitted = assumed_.fit(request_.assumed, points_); !fitted) return fitted;
+    if (std::ranges::any_of(candidates_, [](const PlanCandidate& candidate) { return candidate.opaque.has_value(); })) {
+      for (const configs::OpaqueDemand demand : {configs::LATENCY, configs::DRAM, configs::ISSUE}) {
+        if (demand == request_.assumed) continue;
+        if (auto fitted = others_.emplace_back(candidates_, request_).fit(demand, points_); !fitted) return fitted;
+      }
+    }
+    add_alone(assumed_);
+    for (const Cast& cast : others_) add_alone(cast);
     if (auto simulated = points_.simulate_all(); !simulated) return simulated;
+    add_stand_ins();
     find_pairs();
     for (const Pair& pair : pairs_) {
       if (!pair.simulated) continue;
-      points_.add(run_of({pair.one, pair.other}), false);
-      points_.add(run_of({pair.other, pair.one}), false);
+      add_points(assumed_, pair);
+      for (const Cast& cast : others_) {
+        if (pair.said->opaque() && cast.has(pair.one, pair.other)) add_points(cast, pair);
+      }
     }
     if (auto simulated = points_.simulate_all(); !simulated) return simulated;
     for (const Pair& pair : pairs_) take(pair);
@@ -71,12 +124,36 @@ class Planner {
     bool simulated;  // the bound leaves something to gain
     configs::ProfiledPair* said;
   };
+  // The faster of both priorities.
+  struct Together {
+    double us;
+    bool one_first;
+  };
+
+  void add_stand_ins() {
+    for (size_t c = 0; c < candidates_.size(); ++c) {
+      if (!candidates_[c].opaque || !assumed_.alone(c)) continue;
+      const auto& alone = points_.find(assumed_.together({c}), false);
+      if (alone) report_.mutable_kernels(static_cast<int>(candidates_[c].row) - 1)->set_stand_in_us(us(*alone));
+    }
+  }
+
+  void add_alone(const Cast& cast) {
+    for (size_t c = 0; c < candidates_.size(); ++c) {
+      if (cast.alone(c)) points_.add(cast.together({c}), false);
+    }
+  }
+
+  void add_points(const Cast& cast, const Pair& pair) {
+    points_.add(cast.together({pair.one, pair.other}), false);
+    points_.add(cast.together({pair.other, pair.one}), false);
+  }
 
   void find_pairs() {
     for (size_t one = 0; one < candidates_.size(); ++one) {
       for (size_t other = one + 1; other < candidates_.size(); ++other) {
-        const bool stated = independence_.states(candidates_[one].name, candidates_[other].name);
-        if (!independence_.empty() && !stated) continue;
+        const bool stated = request_.independence.states(candidates_[one].name, candidates_[other].name);
+        if (!request_.independence.empty() && !stated) continue;
         add_pair(one, other, stated || std::ranges::find(candidates_[one].together, other) != candidates_[one].together.end());
       }
     }
@@ -91,52 +168,70 @@ class Planner {
     said.set_other_row(b.row);
     said.set_independent(independent);
     said.set_times(std::min(a.launches, b.launches));
-    Pair pair{one, other, false, &said};
-    pairs_.push_back(pair);
-    const auto &first_alone = points_.find(run_of({one}), false), &second_alone = points_.find(run_of({other}), false);
+    said.set_opaque(a.opaque || b.opaque);
+    pairs_.push_back({one, other, false, &said});
+    // Stand-ins know nothing of it: two collectives share the links to other GPUs, two convolutions the tensor pipe.
+    if (a.opaque && b.opaque && !a.family.empty() && a.family == b.family)
+      return said.set_not_run("both are opaque and of one family: they are likely to want the same unit");
+    if (!assumed_.has(one, other))
+      return said.set_not_run((assumed_.alone(one) ? assumed_.alone(other) : assumed_.alone(one)).error().text);
+    const auto &first_alone = points_.find(assumed_.together({one}), false),
+               &second_alone = points_.find(assumed_.together({other}), false);
     if (!first_alone || !second_alone) return said.set_not_run((first_alone ? second_alone : first_alone).error().text);
     said.set_sequential_us(us(*first_alone) + us(*second_alone));
-    workloads::KernelMaker maker(a.run.file);
-    const auto first = maker.make(kernel_of(a, "a", 0), gpu_), second = maker.make(kernel_of(b, "b", 1), gpu_);
+    workloads::KernelMaker maker(assumed_.alone(one)->file);
+    const auto first = maker.make(kernel_of(*assumed_.alone(one), "a", 0), request_.gpu);
+    const auto second = maker.make(kernel_of(*assumed_.alone(other), "b", 1), request_.gpu);
     if (!first || !second) {
       said.set_not_run((first ? second : first).error().message);
-    } else if (const auto bound = sim::limiters_of_any_policy(gpu_, {&*first, &*second}); !bound) {
+    } else if (const auto bound = sim::limiters_of_any_policy(request_.gpu, {&*first, &*second}); !bound) {
       said.set_not_run(bound.error().message);
     } else {
       // Neither is faster beside the other than alone.
-      said.set_bound_us(std::max({bound->lower_bound() / gpu_.clock_mhz(), us(*first_alone), us(*second_alone)}));
-      pairs_.back().simulated = said.bound_us() < said.sequential_us();
+      said.set_bound_us(std::max({bound->lower_bound() / request_.gpu.clock_mhz(), us(*first_alone), us(*second_alone)}));
+      // What an opaque kernel wants is assumed: the bound does not end the search.
+      pairs_.back().simulated = said.opaque() || said.bound_us() < said.sequential_us();
     }
   }
 
-  static double us(const configs::SimulatedPoint& point) { return static_cast<double>(point.total_cycles()) / point.clock_mhz(); }
-
-  // Candidates beside each other, a stream each, the first with priority: its CTAs are placed before those of the other.
-  validation::Run run_of(const std::vector<size_t>& together) const {
-    validation::Run run;
-    run.file = candidates_[together.front()].run.file;
-    run.scenario.set_name("profile");
-    *run.scenario.mutable_gpu() = gpu_;
-    for (uint32_t stream = 0; stream < together.size(); ++stream)
-      *run.scenario.add_kernel() = kernel_of(candidates_[together[stream]], stream == 0 ? "a" : "b", stream);
-    if (together.size() > 1) run.scenario.mutable_kernel(0)->set_priority(1);
-    run.scenario.mutable_policy()->set_kind(configs::CONCURRENT);
-    return run;
+  Outcome<Together> together(const Cast& cast, const Pair& pair) const {
+    const auto& one_first = points_.find(cast.together({pair.one, pair.other}), false);
+    const auto& other_first = points_.find(cast.together({pair.other, pair.one}), false);
+    if (!one_first || !other_first) return std::unexpected((one_first ? other_first : one_first).error());
+    return Together{std::min(us(*one_first), us(*other_first)), us(*one_first) <= us(*other_first)};
   }
 
   // A gain within the error of bounded folding is none.
+  double gain_of(double sequential_us, double together_us, uint64_t times) const {
+    const double gain = sequential_us - together_us;
+    const double error = request_.how.folding.options.error * (sequential_us + together_us);
+    return gain < 0 || gain > error ? gain * static_cast<double>(times) : 0;
+  }
+
   void take(const Pair& pair) {
     if (!pair.simulated) return;
-    const auto& one_first = points_.find(run_of({pair.one, pair.other}), false);
-    const auto& other_first = points_.find(run_of({pair.other, pair.one}), false);
-    if (!one_first || !other_first) return pair.said->set_not_run((one_first ? other_first : one_first).error().text);
-    const bool one = us(*one_first) <= us(*other_first);
-    const double together_us = us(one ? *one_first : *other_first);
-    pair.said->set_first_row(candidates_[one ? pair.one : pair.other].row);
-    pair.said->set_concurrent_us(together_us);
-    const double gain = pair.said->sequential_us() - together_us;
-    const double error = fold_error_ * (pair.said->sequential_us() + together_us);
-    if (gain < 0 || gain > error) pair.said->set_gain_us(gain * static_cast<double>(pair.said->times()));
+    const auto ran = together(assumed_, pair);
+    if (!ran) return pair.said->set_not_run(ran.error().text);
+    pair.said->set_first_row(candidates_[ran->one_first ? pair.one : pair.other].row);
+    pair.said->set_concurrent_us(ran->us);
+    pair.said->set_gain_us(gain_of(pair.said->sequential_us(), ran->us, pair.said->times()));
+    pair.said->set_least_gain_us(pair.said->gain_us());
+    pair.said->set_most_gain_us(pair.said->gain_us());
+    for (const Cast& cast : others_) {
+      const auto gain = pair.said->opaque() ? gain_of(cast, pair) : std::nullopt;
+      if (!gain) continue;
+      pair.said->set_least_gain_us(std::min(pair.said->least_gain_us(), *gain));
+      pair.said->set_most_gain_us(std::max(pair.said->most_gain_us(), *gain));
+    }
+  }
+
+  // With another demand of opaque kernels; none: there is no stand-in with it.
+  std::optional<double> gain_of(const Cast& cast, const Pair& pair) const {
+    if (!cast.has(pair.one, pair.other)) return std::nullopt;
+    const auto ran = together(cast, pair);
+    const auto &one = points_.find(cast.together({pair.one}), false), &other = points_.find(cast.together({pair.other}), false);
+    if (!ran || !one || !other) return std::nullopt;
+    return gain_of(us(*one) + us(*other), ran->us, pair.said->times());
   }
 
   void choose() {
@@ -144,18 +239,23 @@ class Planner {
     for (const Pair& pair : pairs_) gains.push_back({pair.one, pair.other, pair.said->gain_us()});
     configs::Scenario scenario;
     scenario.set_name("profile_plan");
-    scenario.set_gpu_file(gpu_file_);
+    scenario.set_gpu_file(request_.gpu_file);
     scenario.mutable_policy()->set_kind(configs::CONCURRENT);
     std::vector<std::string> before;
+    bool opaque = false;
     for (const size_t chosen : best_matching(candidates_.size(), gains)) {
       const Pair& pair = pairs_[chosen];
       pair.said->set_planned(true);
       report_.set_gain_us(report_.gain_us() + pair.said->gain_us());
+      report_.set_least_gain_us(report_.least_gain_us() + pair.said->least_gain_us());
+      report_.set_most_gain_us(report_.most_gain_us() + pair.said->most_gain_us());
+      if (pair.said->opaque()) report_.set_opaque_gain_us(report_.opaque_gain_us() + pair.said->gain_us());
+      opaque = opaque || pair.said->opaque();
       std::vector<std::string> names;
       for (const size_t each : {pair.one, pair.other}) {
         names.push_back(scenario_name(candidates_[each]));
         configs::Kernel& kernel = *scenario.add_kernel();
-        kernel = kernel_of(candidates_[each], names.back(), each == pair.one ? 0 : 1);
+        kernel = kernel_of(*assumed_.alone(each), names.back(), each == pair.one ? 0 : 1);
         if (candidates_[each].row == pair.said->first_row()) kernel.set_priority(1);
         for (const std::string& name : before) kernel.add_after(name);
       }
@@ -164,15 +264,19 @@ class Planner {
     if (scenario.kernel().empty()) return;
     std::string text;
     google::protobuf::TextFormat::PrintToString(scenario, &text);
-    report_.set_plan("# One launch of each pair of the plan, the pairs one after the other.\n" + text);
+    report_.set_plan(
+        "# One launch of each pair of the plan, the pairs one after the other.\n" +
+        std::string(opaque
+                        ? "# Kernels with `opaque` are stand-ins: their times are those of the profile, their demand is assumed.\n"
+                        : "") +
+        text);
   }
 
   const std::vector<PlanCandidate>& candidates_;
-  const profile::Independence& independence_;
-  const configs::Gpu& gpu_;
-  std::string gpu_file_;
-  double fold_error_;
+  const PlanRequest& request_;
   ValidationPoints points_;
+  Cast assumed_{candidates_, request_};
+  std::vector<Cast> others_{};  // with the other demands, if a candidate is opaque
   configs::ProfileReport& report_;
   std::vector<Pair> pairs_{};
 };
@@ -209,10 +313,8 @@ std::vector<size_t> best_matching(size_t kernels, const std::vector<Gain>& gains
   return chosen;
 }
 
-Outcome<void> plan_pairs(const std::vector<PlanCandidate>& candidates, const profile::Independence& independence,
-                         const configs::Gpu& gpu, const std::string& gpu_file, const std::string& command_line,
-                         const RunOptions& how, configs::ProfileReport& report) {
-  return Planner(candidates, independence, gpu, gpu_file, command_line, how, report).plan();
+Outcome<void> plan_pairs(const std::vector<PlanCandidate>& candidates, const PlanRequest& request, configs::ProfileReport& report) {
+  return Planner(candidates, request, report).plan();
 }
 
 }  // namespace warpfold::cli

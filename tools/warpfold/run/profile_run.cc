@@ -12,9 +12,10 @@
 #include "tools/profile/occupied.h"
 #include "tools/profile/profile_reader.h"
 #include "tools/profile/reading.h"
+#include "tools/report/number_text.h"
 #include "tools/validation/gpu_names.h"
-#include "tools/validation/statistics.h"
 #include "tools/warpfold/run/file_kind.h"
+#include "tools/warpfold/run/profile_errors.h"
 #include "tools/warpfold/run/profile_plan.h"
 #include "tools/warpfold/run/validation_points.h"
 
@@ -24,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostOfName = 56;
-constexpr double kJudgedUs = 8;  // shorter launches are mostly launch overhead, and times of old traces have whole microseconds
+constexpr uint32_t kMostThreads = 1024;  // of a CTA: CUDA C++ Programming Guide 12, table of compute capabilities
 
 std::string extents(const std::array<uint32_t, 3>& each) {
   return std::to_string(each[0]) + "x" + std::to_string(each[1]) + "x" + std::to_string(each[2]);
@@ -42,7 +43,8 @@ Outcome<Gpus> gpus_of(const ProfileRequest& request, const profile::Profile& pro
   const auto traced = validation::gpu_file_of(profile.gpu);
   std::string named = request.gpu;
   if (named.empty() && !traced)
-    return user_error(request.trace + ": no GPU file for the traced GPU " + escape::quoted(profile.gpu) + "; name one by --gpu");
+    return user_error(request.trace + ": no GPU file for the traced GPU " + escape::quoted(profile.gpu) +
+                      (request.only_traced ? "" : "; name one by --gpu"));
   if (named.empty()) named = *traced;
   const auto file = find_of_kind(named, FileKind::kGpu, "--gpu");
   if (!file) return std::unexpected(file.error());
@@ -63,17 +65,22 @@ class ProfileRun {
         profile_(profile),
         gpus_(gpus),
         occupied_(profile::occupied(profile)),
-        points_(request.how, request.command_line, "") {}
+        points_(request.how, request.command_line, request.resume) {}
 
-  Outcome<configs::ProfileReport> run() {
+  Outcome<ProfiledStep> run() {
     count_launches();
     if (auto read = read_all(); !read) return std::unexpected(read.error());
     if (auto simulated = points_.simulate_all(); !simulated) return std::unexpected(simulated.error());
     describe();
-    for (const size_t kernel : order_) add_kernel(kernel);
-    add_families();
+    step_.kernel_of_shape.resize(kernels_.size());
+    for (size_t row = 0; row < order_.size(); ++row) {
+      step_.kernel_of_shape[order_[row]] = static_cast<uint32_t>(row);
+      add_kernel(order_[row]);
+    }
     if (auto planned = plan(); !planned) return std::unexpected(planned.error());
-    return std::move(report_);
+    step_.beside = std::move(occupied_.beside);
+    step_.same_gpu = gpus_.same;
+    return std::move(step_);
   }
 
  private:
@@ -86,7 +93,14 @@ class ProfileRun {
     profile::Reading reading{};
     double simulated_us = 0;
     std::string bound_by{};
+    configs::SimulatedPoint point{};
   };
+
+  // Of a launch that overlaps no other kernel, where one does not.
+  static double time_of(const Kernel& kernel) {
+    return kernel.alone > 0 ? kernel.alone_us / static_cast<double>(kernel.alone)
+                            : kernel.us / static_cast<double>(kernel.launches);
+  }
 
   void count_launches() {
     kernels_.resize(profile_.shapes.size());
@@ -154,7 +168,8 @@ class ProfileRun {
       report_.set_launches(report_.launches() + (copy ? 0 : 1));
     }
     if (!gpus_.same)
-      report_.add_notes("The trace is of " + escape::quoted(profile_.gpu) + ": times of " + gpus_.gpu.name() + " have no error.");
+      report_.add_notes("The trace is of " + escape::quoted(profile_.gpu) + ": times of " + gpus_.gpu.name() +
+                        " have no error, and opaque launches no part in the plan.");
     if (profile_.one_at_a_time)
       report_.add_notes(
           "Nsight Compute ran each kernel by itself, by default with empty caches and at the base clock: launches follow each "
@@ -176,6 +191,7 @@ class ProfileRun {
       if (point) {
         kernel.simulated_us = static_cast<double>(point->total_cycles()) / point->clock_mhz();
         kernel.bound_by = point->kernel(0).bound_by();
+        kernel.point = *point;
       } else {
         kernel.reading.opaque = point.error().text;
       }
@@ -204,63 +220,51 @@ class ProfileRun {
       if (partner < kernels_.size()) said.set_beside_most(profile::short_name(profile_.shapes[partner].name, kMostOfName));
     }
     said.set_simulated_us(kernel.simulated_us);
-    const double measured_us = said.alone_us() > 0 ? said.alone_us() : said.mean_us();
+    const double measured_us = time_of(kernel);
     if (gpus_.same && kernel.simulated_us > 0 && measured_us > 0) said.set_error(kernel.simulated_us / measured_us - 1);
     said.set_bound_by(kernel.bound_by);
     said.set_opaque(kernel.reading.opaque);
     for (const std::string& note : kernel.reading.notes) said.add_notes(note);
+    step_.points.push_back(std::move(kernel.point));
   }
 
-  void add_families() {
-    struct Family {
-      double us = 0;
-      double simulated_us = 0;
-      std::vector<double> errors{};
-    };
-    std::map<std::string, Family> families;
-    for (size_t l = 0; l < profile_.launches.size(); ++l) {
-      const profile::Launch& launch = profile_.launches[l];
-      if (launch.shape == profile::Launch::kCopy) continue;
-      const Kernel& kernel = kernels_[launch.shape];
-      const std::string name = kernel.reading.family.empty() ? "unknown" : kernel.reading.family;
-      for (const std::string& each : {name, std::string("all")}) {
-        Family& family = families[each];
-        family.us += launch.us;
-        if (kernel.simulated_us <= 0) continue;
-        family.simulated_us += launch.us;
-        if (gpus_.same && launch.us >= kJudgedUs && !occupied_.beside[l])
-          family.errors.push_back(kernel.simulated_us / launch.us - 1);
-      }
-    }
-    std::vector<std::pair<std::string, Family>> ordered(families.begin(), families.end());
-    std::ranges::stable_sort(ordered, std::greater(), [](const auto& each) { return each.second.us; });
-    for (const auto& [name, family] : ordered) {
-      configs::ProfiledFamily& said = *report_.add_families();
-      said.set_family(name);
-      said.set_measured_us(family.us);
-      said.set_simulated_share(family.us > 0 ? family.simulated_us / family.us : 0);
-      const validation::Errors errors = validation::errors_of(family.errors);
-      said.set_launches(errors.count);
-      said.set_mean_error(errors.mean);
-      said.set_median_error(errors.median);
-      said.set_bias(errors.bias);
-    }
+  // Its time is of the traced GPU, and its CTAs are threads of a block.
+  bool can_stand_in(size_t k) const {
+    const profile::LaunchShape& shape = profile_.shapes[k];
+    return request_.opaque && gpus_.same && shape.ctas() > 0 && shape.threads() > 0 && shape.threads() <= kMostThreads &&
+           time_of(kernels_[k]) > 0;
+  }
+  OpaqueLaunch opaque_launch(size_t k) const {
+    const profile::LaunchShape& shape = profile_.shapes[k];
+    return {shape.ctas(), shape.threads(), shape.registers_per_thread, shape.shared_memory_bytes, time_of(kernels_[k])};
   }
 
   Outcome<void> plan() {
     std::vector<PlanCandidate> candidates;
     std::vector<size_t> of;
+    double overlapping_us = 0;
     for (size_t row = 0; row < order_.size() && candidates.size() < request_.candidates; ++row) {
       const size_t k = order_[row];
       const Kernel& kernel = kernels_[k];
-      if (kernel.simulated_us <= 0) continue;
-      candidates.push_back({.name = profile_.shapes[k].name,
-                            .short_name = profile::short_name(profile_.shapes[k].name, kMostOfName),
-                            .row = static_cast<uint32_t>(row + 1),
-                            .run = *kernel.reading.run,
-                            .launches = kernel.launches,
-                            .together = {}});
+      if (kernel.alone == 0) {
+        overlapping_us += kernel.us;
+        continue;
+      }
+      const bool opaque = kernel.simulated_us <= 0;
+      if (opaque && !can_stand_in(k)) continue;
+      PlanCandidate& candidate = candidates.emplace_back();
+      candidate.name = profile_.shapes[k].name;
+      candidate.short_name = profile::short_name(profile_.shapes[k].name, kMostOfName);
+      candidate.family = kernel.reading.family;
+      candidate.row = static_cast<uint32_t>(row + 1);
+      candidate.launches = kernel.alone;
+      if (opaque) candidate.opaque = opaque_launch(k);
+      if (!opaque) candidate.run = *kernel.reading.run;
       of.push_back(k);
+    }
+    if (overlapping_us > 0) {
+      report_.add_notes("Kernels that overlap others in each of their launches have no part in the plan: " +
+                        report::time_text(overlapping_us) + ".");
     }
     for (size_t one = 0; one < of.size(); ++one) {
       for (size_t other = one + 1; other < of.size(); ++other) {
@@ -268,7 +272,10 @@ class ProfileRun {
           candidates[one].together.push_back(other);
       }
     }
-    return plan_pairs(candidates, request_.independence, gpus_.gpu, gpus_.file, request_.command_line, request_.how, report_);
+    if (request_.opaque) report_.set_assumed(configs::OpaqueDemand_Name(*request_.opaque));
+    const PlanRequest request{
+        gpus_.gpu, gpus_.file, request_.opaque.value_or(configs::DRAM), request_.independence, request_.command_line, request_.how};
+    return plan_pairs(candidates, request, report_);
   }
 
   const ProfileRequest& request_;
@@ -279,17 +286,22 @@ class ProfileRun {
   std::vector<Kernel> kernels_{};                      // by shape
   std::vector<size_t> order_{};                        // the longest first
   std::vector<std::pair<double, size_t>> partners_{};  // by shape: what overlaps its launches for the longest time, and how long
-  configs::ProfileReport report_{};
+  ProfiledStep step_{};
+  configs::ProfileReport& report_ = step_.report;
 };
 
 }  // namespace
 
-Outcome<configs::ProfileReport> run_profile(const ProfileRequest& request) {
-  const auto profile = profile::read_profile(request.trace);
+Outcome<ProfiledStep> run_profile(const ProfileRequest& request) {
+  auto profile = profile::read_profile(request.trace);
   if (!profile) return std::unexpected(Failure(profile.error()));
   const auto gpus = gpus_of(request, *profile);
   if (!gpus) return std::unexpected(gpus.error());
-  return ProfileRun(request, *profile, *gpus).run();
+  auto step = ProfileRun(request, *profile, *gpus).run();
+  if (!step) return step;
+  step->profile = std::move(*profile);
+  add_families(*step);
+  return step;
 }
 
 }  // namespace warpfold::cli

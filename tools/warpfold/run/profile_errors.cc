@@ -1,0 +1,200 @@
+#include "tools/warpfold/run/profile_errors.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "tools/validation/statistics.h"
+#include "tools/warpfold/figures/validation_figures.h"
+
+namespace warpfold::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string family_of(const configs::ProfiledKernel& kernel) { return kernel.family().empty() ? "unknown" : kernel.family(); }
+
+// Calls `visit` with each launch of a kernel: the kernel's place in the report, the measured time, and whether the launch can be
+// compared with the kernel's simulation, which runs alone.
+void for_each_launch(const ProfiledStep& step, const std::function<void(uint32_t, double, bool)>& visit) {
+  for (size_t l = 0; l < step.profile.launches.size(); ++l) {
+    const profile::Launch& launch = step.profile.launches[l];
+    if (launch.shape == profile::Launch::kCopy) continue;
+    const uint32_t kernel = step.kernel_of_shape[launch.shape];
+    const bool simulated = step.report.kernels(static_cast<int>(kernel)).simulated_us() > 0;
+    visit(kernel, launch.us, simulated && step.same_gpu && !step.beside[l] && launch.us > 0);
+  }
+}
+
+// Errors and rows of several profiles.
+class ProfileValidation {
+ public:
+  explicit ProfileValidation(const ProfileValidationRequest& request) : request_(request) {
+    validation_.set_version(WARPFOLD_VERSION);
+    validation_.set_command_line(request.command_line);
+  }
+
+  void add(const std::string& file, const ProfiledStep& step) {
+    validation_.add_data(file);
+    const std::string& gpu = step.report.gpu();
+    if (gpu.find(request_.only_gpu) == std::string::npos && step.report.traced_gpu().find(request_.only_gpu) == std::string::npos)
+      return;
+    std::map<std::pair<uint32_t, bool>, std::pair<uint64_t, double>> rows;  // launches and their time, by kernel and length
+    for_each_launch(step, [&](uint32_t kernel, double us, bool comparable) {
+      const configs::ProfiledKernel& said = step.report.kernels(static_cast<int>(kernel));
+      if (!comparable || !wanted(said)) return;
+      const bool judged = us >= kJudgedUs;
+      auto& [launches, sum] = rows[{kernel, judged}];
+      ++launches;
+      sum += us;
+      const double error = said.simulated_us() / us - 1;
+      errors_[{!judged, "", ""}].push_back(error);
+      errors_[{!judged, family_of(said), gpu}].push_back(error);
+    });
+    for (uint32_t kernel = 0; kernel < static_cast<uint32_t>(step.report.kernels_size()); ++kernel) {
+      if (!wanted(step.report.kernels(static_cast<int>(kernel)))) continue;
+      ++kernels_;
+      bool compared = false;
+      for (const bool judged : {true, false}) {
+        const auto row = rows.find({kernel, judged});
+        if (row == rows.end()) continue;
+        add_row(file, step, kernel, judged, row->second.first, row->second.second);
+        compared = true;
+      }
+      if (!compared) add_unmapped(file, step, kernel);
+    }
+    validation_.set_simulations(validation_.simulations() +
+                                static_cast<uint32_t>(std::ranges::count_if(
+                                    step.report.kernels(), [](const auto& kernel) { return kernel.simulated_us() > 0; })));
+  }
+
+  bool empty() const { return kernels_ == 0; }
+
+  configs::Validation take() {
+    for (const auto& [key, errors] : errors_) {
+      const auto& [shorter, kernel, gpu] = key;
+      const validation::Errors is = validation::errors_of(errors);
+      configs::ErrorGroup& group = *validation_.add_groups();
+      group.set_family(length_of(!shorter));
+      group.set_kernel(kernel);
+      group.set_gpu(gpu);
+      group.set_rows(static_cast<uint32_t>(is.count));
+      group.set_mean(is.mean);
+      group.set_median(is.median);
+      group.set_p90(is.p90);
+      group.set_largest(is.largest);
+      group.set_bias(is.bias);
+    }
+    return std::move(validation_);
+  }
+
+ private:
+  static std::string length_of(bool judged) {
+    const std::string limit = std::to_string(static_cast<int>(kJudgedUs)) + " us";
+    return judged ? "launches of " + limit + " or more" : "launches of less than " + limit;
+  }
+  static std::string id_of(const std::string& file, uint32_t kernel) {
+    return fs::path(file).filename().string() + "#" + std::to_string(kernel + 1);
+  }
+
+  bool wanted(const configs::ProfiledKernel& kernel) const {
+    return kernel.name().find(request_.only_kernel) != std::string::npos ||
+           family_of(kernel).find(request_.only_kernel) != std::string::npos;
+  }
+
+  void add_row(const std::string& file, const ProfiledStep& step, uint32_t kernel, bool judged, uint64_t launches, double us) {
+    const configs::ProfiledKernel& said = step.report.kernels(static_cast<int>(kernel));
+    const configs::SimulatedPoint& point = step.points[kernel];
+    configs::ValidatedRow& row = *validation_.add_rows();
+    row.set_id(id_of(file, kernel));
+    row.set_file(file);
+    row.set_family(length_of(judged));
+    row.set_kernel(family_of(said));
+    row.set_gpu(step.report.gpu());
+    row.set_implementation(said.short_name());
+    row.set_shape(said.reads_as());
+    row.set_source(file);
+    row.set_quantity("time_us");
+    row.set_measured(us / static_cast<double>(launches));
+    row.set_simulated(said.simulated_us());
+    row.set_error(row.simulated() / row.measured() - 1);
+    row.set_limiter(point.limiter());
+    row.set_limiter_utilization(point.limiter_utilization());
+    row.set_tensor_utilization(point.tensor_utilization());
+    row.set_fold(point.fold());
+    *row.mutable_warnings() = point.warnings();
+    row.set_judged(true);
+    row.set_launches(launches);
+    validation_.set_launches(validation_.launches() + launches);
+  }
+
+  void add_unmapped(const std::string& file, const ProfiledStep& step, uint32_t kernel) {
+    const configs::ProfiledKernel& said = step.report.kernels(static_cast<int>(kernel));
+    configs::UnmappedRow& row = *validation_.add_unmapped();
+    row.set_id(id_of(file, kernel));
+    row.set_file(file);
+    const std::string family = said.family().empty() ? "" : said.family() + ": ";
+    row.set_reason(said.opaque().empty() ? "every launch overlaps another kernel or has no time" : family + said.opaque());
+  }
+
+  const ProfileValidationRequest& request_;
+  configs::Validation validation_{};
+  std::map<std::tuple<bool, std::string, std::string>, std::vector<double>> errors_{};  // shorter, kernel, GPU: long launches first
+  uint64_t kernels_ = 0;
+};
+
+}  // namespace
+
+void add_families(ProfiledStep& step) {
+  struct Family {
+    double us = 0;
+    double simulated_us = 0;
+    std::vector<double> errors{};
+  };
+  std::map<std::string, Family> families;
+  for_each_launch(step, [&](uint32_t kernel, double us, bool comparable) {
+    const configs::ProfiledKernel& said = step.report.kernels(static_cast<int>(kernel));
+    for (const std::string& each : {family_of(said), std::string("all")}) {
+      Family& family = families[each];
+      family.us += us;
+      if (said.simulated_us() > 0) family.simulated_us += us;
+      if (comparable && us >= kJudgedUs) family.errors.push_back(said.simulated_us() / us - 1);
+    }
+  });
+  std::vector<std::pair<std::string, Family>> ordered(families.begin(), families.end());
+  std::ranges::stable_sort(ordered, std::greater(), [](const auto& each) { return each.second.us; });
+  for (const auto& [name, family] : ordered) {
+    configs::ProfiledFamily& said = *step.report.add_families();
+    said.set_family(name);
+    said.set_measured_us(family.us);
+    said.set_simulated_share(family.us > 0 ? family.simulated_us / family.us : 0);
+    const validation::Errors errors = validation::errors_of(family.errors);
+    said.set_launches(errors.count);
+    said.set_mean_error(errors.mean);
+    said.set_median_error(errors.median);
+    said.set_bias(errors.bias);
+  }
+}
+
+Outcome<configs::Validation> run_profile_validation(const ProfileValidationRequest& request) {
+  ProfileValidation validation(request);
+  for (const std::string& file : request.files) {
+    ProfileRequest each;
+    each.trace = file;
+    each.only_traced = true;
+    each.kernels = request.kernels;
+    each.resume = request.resume;
+    each.command_line = request.command_line;
+    each.how = request.how;
+    const auto step = run_profile(each);
+    if (!step) return std::unexpected(step.error());
+    validation.add(file, *step);
+  }
+  if (validation.empty()) return user_error("no kernel matches --gpu and --kernel");
+  return validation.take();
+}
+
+}  // namespace warpfold::cli
