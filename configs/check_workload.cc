@@ -99,12 +99,16 @@ void check_library(const Gemm& gemm, Checker& check) {
   if (gemm.has_library() && gemm.tile() != AUTO) check.fault("library", "library needs tile: AUTO");
 }
 
+template <typename Gemm>
+void check_parts(const Gemm& gemm, Checker& check) {
+  if (!gemm.has_split_k()) return;
+  check.require(gemm.split_k() >= 1 && gemm.split_k() <= kMostParts, "split_k", "must be from 1 to 64", gemm.split_k());
+  check.no_larger_than("split_k", gemm.split_k(), "k", gemm.k());
+}
+
 // Products of groups and parts of k.
 void check_splits(const HopperGemm& gemm, Checker& check) {
-  if (gemm.has_split_k()) {
-    check.require(gemm.split_k() >= 1 && gemm.split_k() <= kMostParts, "split_k", "must be from 1 to 64", gemm.split_k());
-    check.no_larger_than("split_k", gemm.split_k(), "k", gemm.k());
-  }
+  check_parts(gemm, check);
   if (!gemm.has_grouped()) return;
   const GroupedGemm& grouped = gemm.grouped();
   check.at_least_one("grouped.groups", grouped.groups());
@@ -180,12 +184,28 @@ std::optional<Finding> check_blackwell_gemm(const BlackwellGemm& gemm, const std
   if (gemm.has_cluster_n()) check.one_of("cluster_n", gemm.cluster_n(), {1, 2, 4, 8, 16});
   if (gemm.has_swizzle()) check.at_least_one("swizzle", gemm.swizzle());
   check.at_most("accumulators", gemm.accumulators(), 2);
-  if (gemm.has_split_k()) {
-    check.require(gemm.split_k() >= 1 && gemm.split_k() <= kMostParts, "split_k", "must be from 1 to 64", gemm.split_k());
-    check.no_larger_than("split_k", gemm.split_k(), "k", gemm.k());
-  }
+  check_parts(gemm, check);
   check_library(gemm, check);
   return check.result();
+}
+
+// Products on the FMA pipe: tiles may reach beyond the matrix. Which tiles so many threads can share, workloads/ampere_gemm/simt_plan.h
+// says.
+void check_simt_gemm(const AmpereGemm& gemm, Checker& check) {
+  check.product("products", {gemm.m(), gemm.n(), gemm.k(), std::max<uint64_t>(gemm.grouped().groups(), 1)}, kMostElements);
+  if (gemm.has_tile_m()) check.one_of("tile_m", gemm.tile_m(), {32, 64, 128, 256});
+  if (gemm.has_tile_n()) check.one_of("tile_n", gemm.tile_n(), {32, 64, 128, 256});
+  if (gemm.has_k_slices()) check.one_of("k_slices", gemm.k_slices(), {1, 2, 4});
+  const uint32_t depth = 8 * std::max(gemm.k_slices(), 1U);
+  if (gemm.has_tile_k()) check.require(gemm.tile_k() == depth, "tile_k", "must be 8 for each of k_slices", gemm.tile_k());
+  if (gemm.has_threads()) check.multiple_of("threads", gemm.threads(), 32, 1024);
+  if (gemm.has_stages()) check.require(gemm.stages() >= 2 && gemm.stages() <= 6, "stages", "must be from 2 to 6", gemm.stages());
+  check_parts(gemm, check);
+  if (!gemm.has_grouped()) return;
+  check.require(gemm.grouped().groups() >= 1 && gemm.grouped().groups() <= kMostGroups, "grouped.groups",
+                "must be from 1 to " + std::to_string(kMostGroups), gemm.grouped().groups());
+  if (gemm.grouped().layout() != BATCHED || gemm.grouped().rows_size() > 0)
+    check.fault("grouped", "grouped must be BATCHED and without rows of its own");
 }
 
 std::optional<Finding> check_ampere_gemm(const AmpereGemm& gemm, const std::string& path) {
@@ -196,6 +216,12 @@ std::optional<Finding> check_ampere_gemm(const AmpereGemm& gemm, const std::stri
   check.size("n", gemm.n());
   check.size("k", gemm.k());
   check.product("elements of the result", {gemm.m(), gemm.n()}, kMostOutput);
+  if (gemm.has_swizzle()) check.at_least_one("swizzle", gemm.swizzle());
+  check_library(gemm, check);
+  if (gemm.type() == FP32) {
+    check_simt_gemm(gemm, check);
+    return check.result();
+  }
   check.product("products", {gemm.m(), gemm.n(), gemm.k()}, kMostElements);
   if (gemm.has_tile_m()) check.one_of("tile_m", gemm.tile_m(), {64, 128});
   if (gemm.has_tile_n()) check.one_of("tile_n", gemm.tile_n(), {64, 128, 256});
@@ -207,13 +233,17 @@ std::optional<Finding> check_ampere_gemm(const AmpereGemm& gemm, const std::stri
   at_least_tile("m", gemm.m(), tile_m);
   at_least_tile("n", gemm.n(), tile_n);
   if (gemm.has_type() && gemm.type() != BF16 && gemm.type() != FP16) {
-    check.fault("type", "type must be BF16 or FP16, not " + ElementType_Name(gemm.type()));
+    check.fault("type", "type must be BF16, FP16 or FP32, not " + ElementType_Name(gemm.type()));
+  }
+  for (const auto& [field, set] : {std::pair{"threads", gemm.has_threads()},
+                                   {"k_slices", gemm.has_k_slices()},
+                                   {"split_k", gemm.has_split_k()},
+                                   {"grouped", gemm.has_grouped()}}) {
+    if (set) check.fault(field, std::string(field) + " needs type FP32");
   }
   if (gemm.has_tile_k()) check.one_of("tile_k", gemm.tile_k(), {32, 64});
   if (gemm.has_tile_k()) check.no_larger_than("tile_k", gemm.tile_k(), "k", gemm.k());
   if (gemm.has_stages()) check.one_of("stages", gemm.stages(), {3, 4, 6, 10});
-  if (gemm.has_swizzle()) check.at_least_one("swizzle", gemm.swizzle());
-  check_library(gemm, check);
   return check.result();
 }
 

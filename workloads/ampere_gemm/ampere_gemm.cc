@@ -4,6 +4,7 @@
 
 #include "workloads/ampere_gemm/mma_warp.h"
 #include "workloads/ampere_gemm/plan.h"
+#include "workloads/ampere_gemm/simt_gemm.h"
 #include "workloads/common/occupancy.h"
 #include "workloads/common/program.h"
 #include "workloads/common/raster_reuse.h"
@@ -37,6 +38,7 @@ std::string describe(const Plan& plan) {
 }  // namespace
 
 Expected<traces::Kernel> make_ampere_gemm(const configs::AmpereGemm& gemm, const configs::Gpu& gpu) {
+  if (gemm.type() == configs::FP32) return make_simt_gemm(gemm, gpu);
   const auto plan = plan_ampere_gemm(gemm);
   if (!plan) return std::unexpected(plan.error());
   const auto found = isa::Architecture::find(gpu.architecture());

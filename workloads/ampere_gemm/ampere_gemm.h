@@ -13,6 +13,8 @@ namespace warpfold::workloads {
 //   main loop   a stage of k: cp.async of the stage ahead, ldmatrix, m16n8k16; a barrier of the CTA
 //   epilogue    sums are packed and stored
 //
+// With FP32 operands the kernel is that of simt_gemm.h instead, on any GPU.
+//
 // Fails for a GPU without cp.async or m16n8k16 (before sm_80), a tile whose main loop was not recorded (plan.h), a k shorter than
 // the ring (stages x tile_k), and a CTA whose shared memory does not fit an SM.
 Expected<traces::Kernel> make_ampere_gemm(const configs::AmpereGemm& gemm, const configs::Gpu& gpu);
