@@ -69,7 +69,8 @@ Expected<traces::Kernel> make_simt_gemm(const configs::AmpereGemm& gemm, const c
   const auto bytes = traffic(*plan, gpu, resident);
   if (!bytes) return fail("ampere_gemm: " + bytes.error().message);
   const uint64_t word = Plan::kWordBytes * plan->products;
-  kernel.streams = {read_stream("A", bytes->a, 1, word * plan->m * plan->k), read_stream("B", bytes->b, 1, word * plan->n * plan->k),
+  kernel.streams = {read_stream("A", bytes->a, 1, word * plan->m * plan->k),
+                    read_stream("B", bytes->b, 1, word * plan->n * plan->k),
                     {"C", true, 1, 1, word * plan->m * plan->n * plan->parts}};
   return kernel;
 }

@@ -14,8 +14,8 @@ namespace warpfold::workloads {
 //   main loop   a k-tile: copies of the stage ahead, LDS.128, FFMA; a barrier of the CTA (simt_warp.h)
 //   epilogue    slices' sums meet in shared memory, FMUL by alpha, 16-byte stores
 //
-// Tiles may reach beyond the matrix: they multiply zeros there, and neither load nor store them. With split_k each part's sums go to
-// memory in FP32; a gemm_reduction kernel adds them.
+// Tiles may reach beyond the matrix: they multiply zeros there, and neither load nor store them. With split_k each part's sums go
+// to memory in FP32; a gemm_reduction kernel adds them.
 //
 // Fails for a tile that threads cannot share (simt_plan.h), and a CTA that does not fit an SM.
 Expected<traces::Kernel> make_simt_gemm(const configs::AmpereGemm& gemm, const configs::Gpu& gpu);

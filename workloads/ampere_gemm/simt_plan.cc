@@ -13,8 +13,8 @@ struct ThreadTile {
 };
 constexpr std::array kThreadTiles{ThreadTile{16, 4, 4}, ThreadTile{32, 8, 4}, ThreadTile{64, 8, 8}, ThreadTile{128, 8, 16}};
 
-// Without `threads`: 64 sums a thread, and 16 where a tile is 32 wide, as ampere_sgemm_128x128 (256 threads), _128x64 (128), _64x64 (64),
-// _128x32 and _32x128 (256) have them. A slice of k has 64 threads, 32 of a tile of 32 x 32 (_sliced1x4).
+// Without `threads`: 64 sums a thread, and 16 where a tile is 32 wide, as ampere_sgemm_128x128 (256 threads), _128x64 (128), _64x64
+// (64), _128x32 and _32x128 (256) have them. A slice of k has 64 threads, 32 of a tile of 32 x 32 (_sliced1x4).
 uint32_t threads_of(const SimtGemmPlan& plan) {
   const uint32_t sums = plan.tile_m * plan.tile_n;
   if (plan.slices > 1) return plan.slices * std::clamp(sums / 32, 32U, 64U);
@@ -47,7 +47,7 @@ Expected<SimtGemmPlan> plan_simt_gemm(const configs::AmpereGemm& gemm, bool asyn
   plan.async = async;
   plan.stages = async ? (gemm.stages() != 0 ? gemm.stages() : kAsyncStages) : 2;
   plan.along_m = gemm.rasterisation() == configs::ALONG_M;
-  plan.swizzle = std::max(gemm.swizzle(), 1U);
+  plan.swizzle = gemm.swizzle() != 0 ? gemm.swizzle() : 8;
   const uint32_t sums = plan.tile_m * plan.tile_n * plan.slices;
   const auto* found = std::ranges::find(kThreadTiles, sums / plan.threads, &ThreadTile::sums);
   const bool whole = sums % plan.threads == 0 && plan.threads % (32 * plan.slices) == 0;

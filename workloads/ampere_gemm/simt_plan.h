@@ -13,9 +13,11 @@ namespace warpfold::workloads {
 // ahead of the FFMAs that use them.
 //
 // Sources of this shape:
-//   maxas    NervanaSystems/maxas, wiki page SGEMM: 8 x 8 sums of a thread, k-tiles of 8, LDS.128 into two sets of registers, a barrier a
+//   maxas    NervanaSystems/maxas, wiki page SGEMM: 8 x 8 sums of a thread, k-tiles of 8, LDS.128 into two sets of registers, a
+//   barrier a
 //            k-tile, registers of sums and operands in different banks
-//   cutlass  NVIDIA/cutlass @03447b6, python/cutlass_library/generator.py, GenerateSM50_Simt and GenerateSM80_Simt_f32: tiles, k of 8,
+//   cutlass  NVIDIA/cutlass @03447b6, python/cutlass_library/generator.py, GenerateSM50_Simt and GenerateSM80_Simt_f32: tiles, k of
+//   8,
 //            two stages before cp.async and 4 or 5 with it, alignment of one element, so that a copy moves 4 bytes of a thread
 //   names    kernels in public profiles (sitar-lab/NeuSight @6945927): ampere_sgemm_128x32_sliced1x4 with 256 threads,
 //            tilesize128x128x8_stage3_warpsize2x2x1_ffma with 128
@@ -30,7 +32,7 @@ struct SimtGemmPlan {
   uint32_t thread_m = 8, thread_n = 8;
   bool async = false;  // cp.async; else through registers
   bool along_m = true;
-  uint32_t swizzle = 1;  // the order of a plain grid
+  uint32_t swizzle = 8;  // assumed: as of mma.sync
 
   static constexpr uint32_t kSliceDepth = 8;  // columns of k [maxas, cutlass]
   static constexpr uint32_t kWordBytes = 4;
@@ -54,8 +56,8 @@ struct SimtGemmPlan {
   double filled_k() const { return static_cast<double>(part_k()) / static_cast<double>(k_tiles() * tile_k()); }
 };
 
-// Fails for an empty shape, and where threads and slices leave a thread another number of sums than 16, 32, 64 or 128. Without a tile
-// 128 x 128; threads by tile as cuBLAS's kernels have them [names]; `async`: the GPU has cp.async.
+// Fails for an empty shape, and where threads and slices leave a thread another number of sums than 16, 32, 64 or 128. Without a
+// tile 128 x 128; threads by tile as cuBLAS's kernels have them [names]; `async`: the GPU has cp.async.
 Expected<SimtGemmPlan> plan_simt_gemm(const configs::AmpereGemm& gemm, bool async);
 
 }  // namespace warpfold::workloads
