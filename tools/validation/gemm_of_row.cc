@@ -253,9 +253,11 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
     if (*type == configs::FP4) return no_gemm();
     if (*type == configs::FP8 && row.text("dtype") != "fp8_e4m3" && row.text("dtype") != "fp8") return no_gemm();
     fill_shape(*kernel.mutable_ampere_gemm());
-    // GeForce parts halve products with sums in FP32, not those of integers (NVIDIA GA102 and AD102 whitepapers, peak rates).
+    // GeForce parts halve products with sums in FP32, not those of integers (NVIDIA GA102 and AD102 whitepapers, peak rates) and
+    // not block-scaled ones (gau-nernst/learn-cuda, 08_row_scaled_mm). The data sheet's rates are not of these.
     const bool halved = gpu.name().starts_with("GeForce") && gpu.sm().tensor().has_scale();
-    if (integers && halved) work.settings.emplace_back("gpu.sm.tensor.scale=1");
+    const bool whole = integers || row.text("impl").find("MXFP8") != std::string::npos;
+    if (whole && halved) work.settings.insert(work.settings.end(), {"gpu.sm.tensor.scale=1", "gpu.data_sheet.fp8_tflops=0"});
     fill_ampere(row, *type, architecture, *kernel.mutable_ampere_gemm());
   }
   work.kernels.push_back(std::move(kernel));
