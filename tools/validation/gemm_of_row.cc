@@ -34,7 +34,8 @@ void assume_hopper(const MeasuredRow& row, configs::ElementType type, configs::H
 
 // The fastest of the library's kernels, of the tile that the row states if it states one. Without a library, and on sm_80, 128 x
 // 128 in four stages, assumed: an A100's cuBLAS takes 128 x 256 at every size, of which the recorded loop is 5 % slower than
-// cuBLAS's, and the A100's energies were fitted with this kernel (D107).
+// cuBLAS's, and the A100's energies were fitted with this kernel (D107). Fewer rows than a tile: assumed, the smallest recorded
+// tile, 64 x 64, whose rows beyond the matrix are loaded and stored like the others.
 void fill_ampere(const MeasuredRow& row, configs::ElementType type, const std::string& architecture, configs::AmpereGemm& gemm) {
   gemm.set_type(type);
   gemm.set_swizzle(8);  // assumed: CUTLASS's largest band
@@ -42,6 +43,11 @@ void fill_ampere(const MeasuredRow& row, configs::ElementType type, const std::s
   if (library == nullptr || architecture == "sm_80") {
     gemm.set_tile_k(type == configs::TF32 ? 16 : type == configs::INT8 || type == configs::FP8 ? 64 : 32);
     gemm.set_stages(4);
+    if (gemm.m() >= 128 || !row.text("set").empty()) return;
+    gemm.set_m(std::max<uint64_t>(gemm.m(), 64));
+    gemm.set_tile_m(64);
+    gemm.set_tile_n(64);
+    gemm.set_stages(10);
     return;
   }
   gemm.set_tile(configs::AUTO);
@@ -58,6 +64,8 @@ Mapped<configs::ElementType> product_type_of(const MeasuredRow& row) {
   if (text == "fp32" || text == "float32") return configs::FP32;
   if (text == "tf32") return configs::TF32;
   if (text == "int8" || text == "s8") return configs::INT8;
+  // Of the modules of a published model: meta-llama/Llama-3*, config.json: torch_dtype bfloat16.
+  if (text.empty() && row.text("impl").find("of meta-llama/Llama-3") != std::string::npos) return configs::BF16;
   return element_type_of(row);
 }
 
@@ -84,6 +92,15 @@ Mapped<void> fill_simt(const MeasuredRow& row, configs::AmpereGemm& gemm) {
   gemm.set_tile(configs::AUTO);
   gemm.set_library(library->name());
   return {};
+}
+
+// GeForce parts halve products with sums in FP32, not those of integers (NVIDIA GA102 and AD102 whitepapers, peak rates) and not
+// block-scaled ones (gau-nernst/learn-cuda, 08_row_scaled_mm). Their peak is twice the one that the data sheet has for 8 bits.
+void run_unhalved(const configs::Gpu& gpu, RowWork& work) {
+  if (!gpu.name().starts_with("GeForce") || !gpu.sm().tensor().has_scale()) return;
+  work.settings.emplace_back("gpu.sm.tensor.scale=1");
+  if (gpu.data_sheet().has_fp8_tflops())
+    work.settings.push_back("gpu.data_sheet.fp8_tflops=" + std::to_string(2 * gpu.data_sheet().fp8_tflops()));
 }
 
 std::optional<uint64_t> count_in(const std::string& text) {
@@ -253,11 +270,7 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
     if (*type == configs::FP4) return no_gemm();
     if (*type == configs::FP8 && row.text("dtype") != "fp8_e4m3" && row.text("dtype") != "fp8") return no_gemm();
     fill_shape(*kernel.mutable_ampere_gemm());
-    // GeForce parts halve products with sums in FP32, not those of integers (NVIDIA GA102 and AD102 whitepapers, peak rates) and
-    // not block-scaled ones (gau-nernst/learn-cuda, 08_row_scaled_mm). The data sheet's rates are not of these.
-    const bool halved = gpu.name().starts_with("GeForce") && gpu.sm().tensor().has_scale();
-    const bool whole = integers || row.text("impl").find("MXFP8") != std::string::npos;
-    if (whole && halved) work.settings.insert(work.settings.end(), {"gpu.sm.tensor.scale=1", "gpu.data_sheet.fp8_tflops=0"});
+    if (integers || row.text("impl").find("MXFP8") != std::string::npos) run_unhalved(gpu, work);
     fill_ampere(row, *type, architecture, *kernel.mutable_ampere_gemm());
   }
   work.kernels.push_back(std::move(kernel));

@@ -41,7 +41,7 @@ std::string validation_errors_plot(const configs::Validation& validation, const 
   const std::string range = "[" + fixed(std::max(least, -kWidest) - 2, 1) + ":" + fixed(1.3 * std::min(most, kWidest), 1) + "]";
   return "set terminal svg noenhanced size 1000," + std::to_string(groups * kLineHeight + kMargins) +
          " font 'sans,11' background 'white'\nset output " + escape::gnuplot(picture) + "\nset encoding utf8\nset xrange " + range +
-         "\nset yrange [" + std::to_string(groups) + ":-1]\nset grid x\nset key top right\nset style fill solid\n" +
+         "\nset yrange [" + std::to_string(groups) + ":-1]\nset grid x\nset key above\nset style fill solid\n" +
          "set xlabel 'error, % of the measured time'\n$errors << END\n" + lines +
          "END\nplot $errors using 2:0:(0):2:($0-0.35):($0+0.35):ytic(1) with boxxyerror lc rgb '#9bb8d3' "
          "title 'mean of absolute errors', $errors using 3:0 with points pt 7 ps 0.5 lc rgb '#b03a2e' title 'bias', "
