@@ -268,9 +268,11 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
     return not_mapped("no grouped GEMM for " + architecture);
   } else {
     if (*type == configs::FP4) return no_gemm();
-    if (*type == configs::FP8 && row.text("dtype") != "fp8_e4m3" && row.text("dtype") != "fp8") return no_gemm();
+    const bool before_fp8 = architecture == "sm_80" || architecture == "sm_86" || architecture == "sm_87";
+    if (*type == configs::FP8 && before_fp8) return no_gemm();
     fill_shape(*kernel.mutable_ampere_gemm());
-    if (integers || row.text("impl").find("MXFP8") != std::string::npos) run_unhalved(gpu, work);
+    const bool scaled = row.text("dtype").starts_with("mx") || row.text("impl").find("MXFP8") != std::string::npos;
+    if (integers || scaled) run_unhalved(gpu, work);
     fill_ampere(row, *type, architecture, *kernel.mutable_ampere_gemm());
   }
   work.kernels.push_back(std::move(kernel));
