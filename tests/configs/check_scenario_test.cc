@@ -159,8 +159,8 @@ TEST_F(CheckScenario, ChecksAmpereGemms) {
             "s.textproto:3:22: type must be BF16, FP16, TF32, INT8, FP8 or FP32, not FP4");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 type: TF32 tile_k: 16"), "no error");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 type: INT8 tile_k: 32"), "s.textproto:3:33: tile_k must be one of 64, 128, not 32");
-  for (const std::string& field : {"threads: 256", "k_slices: 2", "split_k: 2", "grouped { groups: 2 layout: BATCHED }"})
-    EXPECT_THAT(ampere("m: 256 n: 256 k: 256 type: BF16 " + field), testing::HasSubstr(" needs type FP32")) << field;
+  for (const char* field : {"threads: 256", "k_slices: 2", "split_k: 2", "grouped { groups: 2 layout: BATCHED }"})
+    EXPECT_THAT(ampere("m: 256 n: 256 k: 256 type: BF16 " + std::string(field)), testing::HasSubstr(" needs type FP32")) << field;
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 tile_k: 16"), "s.textproto:3:22: tile_k must be one of 32, 64, not 16");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 32 tile_k: 64"), "s.textproto:3:21: tile_k must not be larger than k (32), not 64");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 stages: 5"), "s.textproto:3:22: stages must be one of 3, 4, 6, 10, not 5");

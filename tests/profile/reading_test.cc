@@ -85,7 +85,7 @@ TEST(Reading, LoopsOfMmaSync) {
   EXPECT_EQ(gemm.type(), configs::TF32);
   EXPECT_EQ(gemm.tile_k(), 16);
   EXPECT_EQ(gemm.m() * gemm.n() * gemm.k(), 4096ULL * 2048 * 1024);
-  EXPECT_EQ(gemm.k(), 512);
+  EXPECT_EQ(gemm.k(), 1024);
   EXPECT_EQ(tf32.notes.size(), 1);
   const Reading few = read("cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_64x64_64x6_tn_align8", {8, 2, 1}, {128, 1, 1},
                            {{768}, {4, 768}, {768, 768}});

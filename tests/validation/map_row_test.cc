@@ -35,7 +35,7 @@ TEST_F(Rows, FewRowsBecomeColumns) {
 TEST_F(Rows, ProductsOfOtherTypes) {
   const char* const header = "id,category,gpu,impl,dtype,M,N,K,value,unit,set";
   const auto scenario = [&](const std::string& cells) { return map(header, "S1,GEMM," + cells).runs.front().scenario; };
-  for (const std::string& gpu : {"T4", "A100", "H100", "B200"}) {
+  for (const std::string gpu : {"T4", "A100", "H100", "B200"}) {
     const configs::AmpereGemm simt = scenario(gpu + ",torch.matmul,fp32,512,512,512,1,ms,").kernel(0).ampere_gemm();
     EXPECT_EQ(simt.type(), configs::FP32) << gpu;
     EXPECT_EQ(simt.tile(), configs::AUTO) << gpu;

@@ -161,15 +161,15 @@ class SimtWarp {
     return lines;
   }
 
-  // The row's place in the matrix and in the stage, and whether it lies within the matrix. Eight instructions a copy: nvcc 13.0
+  // The row's place in the matrix and in the stage, and whether it lies within the matrix. Seven instructions a copy: nvcc 13.0
   // compiles a kernel of this shape to 67 integer instructions for 8 copies of a thread and 116 for 16 (sm_90; LEA 35, IADD3 19,
-  // IMAD 10, ISETP 3 of the 67). cuBLAS's sm80_xmma 64 x 64 executes 1.403 instructions for each FFMA (376,480,768 of 2048^3,
-  // Nsight Compute, nideyongbao/CUDA_GEMM), which leaves 8.9 for a copy beside LDS and LDGSTS, the loop's own included.
+  // IMAD 10, ISETP 3 of the 67), the loop's own included. cuBLAS's sm80_xmma 64 x 64 executes 1.403 instructions for each FFMA
+  // (376,480,768 of 2048^3, Nsight Compute, nideyongbao/CUDA_GEMM), which leaves 7.1 for a copy beside LDS, LDGSTS and the loop's
+  // own.
   static Lines addresses_of_copy() {
-    return {{"IMAD R1, R9, R10, R11", {}},  {"LEA R0, R9, R10, 0x2", {}},
-            {"IADD3 R1, R10, R11, RZ", {}}, {"LEA R0, R11, R10, 0x2", {}},
-            {"LEA R1, R9, R11, 0x2", {}},   {"IADD3 R0, R9, R11, RZ", {}},
-            {"LEA R1, R10, R11, 0x2", {}},  {"ISETP.LT.AND P4, PT, R9, R11, PT", {}}};
+    return {{"IMAD R1, R9, R10, R11", {}},           {"LEA R0, R9, R10, 0x2", {}}, {"IADD3 R1, R10, R11, RZ", {}},
+            {"LEA R0, R11, R10, 0x2", {}},           {"LEA R1, R9, R11, 0x2", {}}, {"IADD3 R0, R9, R11, RZ", {}},
+            {"ISETP.LT.AND P4, PT, R9, R11, PT", {}}};
   }
   static Lines advance_pointers() {
     return {{"IADD3 R2, P1, R2, 0x20, RZ", {}},
