@@ -16,8 +16,9 @@ constexpr uint64_t kMostElements = uint64_t{1} << 60;  // of random bits, or pro
 constexpr uint64_t kMostScores = uint64_t{1} << 48;    // attention: 4 x head_dim operations each stay below 2^60
 constexpr uint64_t kMostOutput = uint64_t{1} << 44;    // elements of a GEMM's result: bytes of operands stay below 2^64
 
-constexpr uint32_t kMostParts = 64;     // of a sum over k; assumed: above what libraries split into
-constexpr uint64_t kMostGroups = 4096;  // of products in one launch
+constexpr uint32_t kMostParts = 64;                 // of a sum over k; assumed: above what libraries split into
+constexpr uint64_t kMostGroups = 4096;              // of products in one launch
+constexpr uint64_t kMostBatch = uint64_t{1} << 20;  // of equal products in one launch
 
 // Checks fields of one message; the first fault is kept.
 class Checker {
@@ -84,9 +85,10 @@ std::optional<Finding> check_philox(const Philox& philox, const std::string& pat
 }
 
 // Products in this type. Tensor cores up to Hopper multiply nothing of 4 bits in floating point (PTX ISA, wgmma.mma_async: kinds),
-// so that FP4 is BlackwellGemm's; FP32 is a type of its results.
+// so that FP4 is BlackwellGemm's; FP32 is a type of its results; FP32, TF32 and INT8 are AmpereGemm's.
 void check_operands(ElementType type, const std::string& field, Checker& check) {
-  if (type == FP4 || type == FP32) check.fault(field, field + " must be FP8, BF16 or FP16, not " + ElementType_Name(type));
+  if (type == FP4 || type == FP32 || type == TF32 || type == INT8)
+    check.fault(field, field + " must be FP8, BF16 or FP16, not " + ElementType_Name(type));
 }
 
 // The tile's choice.
@@ -99,12 +101,16 @@ void check_library(const Gemm& gemm, Checker& check) {
   if (gemm.has_library() && gemm.tile() != AUTO) check.fault("library", "library needs tile: AUTO");
 }
 
+template <typename Gemm>
+void check_parts(const Gemm& gemm, Checker& check) {
+  if (!gemm.has_split_k()) return;
+  check.require(gemm.split_k() >= 1 && gemm.split_k() <= kMostParts, "split_k", "must be from 1 to 64", gemm.split_k());
+  check.no_larger_than("split_k", gemm.split_k(), "k", gemm.k());
+}
+
 // Products of groups and parts of k.
 void check_splits(const HopperGemm& gemm, Checker& check) {
-  if (gemm.has_split_k()) {
-    check.require(gemm.split_k() >= 1 && gemm.split_k() <= kMostParts, "split_k", "must be from 1 to 64", gemm.split_k());
-    check.no_larger_than("split_k", gemm.split_k(), "k", gemm.k());
-  }
+  check_parts(gemm, check);
   if (!gemm.has_grouped()) return;
   const GroupedGemm& grouped = gemm.grouped();
   check.at_least_one("grouped.groups", grouped.groups());
@@ -163,8 +169,9 @@ std::optional<Finding> check_blackwell_gemm(const BlackwellGemm& gemm, const std
   check.size("k", gemm.k());
   check.product("elements of the result", {gemm.m(), gemm.n()}, kMostOutput);
   check.product("products", {gemm.m(), gemm.n(), gemm.k()}, kMostElements);
-  if (gemm.type() == FP32) check.fault("type", "type must be FP8, BF16, FP16 or FP4, not FP32");
-  if (gemm.has_output_type() && (gemm.output_type() == FP8 || gemm.output_type() == FP4))
+  if (gemm.type() == FP32 || gemm.type() == TF32 || gemm.type() == INT8)
+    check.fault("type", "type must be FP8, BF16, FP16 or FP4, not " + ElementType_Name(gemm.type()));
+  if (gemm.has_output_type() && gemm.output_type() != BF16 && gemm.output_type() != FP16 && gemm.output_type() != FP32)
     check.fault("output_type", "output_type must be BF16, FP16 or FP32, not " + ElementType_Name(gemm.output_type()));
   // A tcgen05.mma covers 64 or 128 rows of a CTA, a multiple of 16 up to 256 columns, and 32 bytes of k: 64 elements of 4 bits, 32
   // of 8, 16 of 16 (PTX ISA, "Matrix shape" of tcgen05.mma).
@@ -180,12 +187,28 @@ std::optional<Finding> check_blackwell_gemm(const BlackwellGemm& gemm, const std
   if (gemm.has_cluster_n()) check.one_of("cluster_n", gemm.cluster_n(), {1, 2, 4, 8, 16});
   if (gemm.has_swizzle()) check.at_least_one("swizzle", gemm.swizzle());
   check.at_most("accumulators", gemm.accumulators(), 2);
-  if (gemm.has_split_k()) {
-    check.require(gemm.split_k() >= 1 && gemm.split_k() <= kMostParts, "split_k", "must be from 1 to 64", gemm.split_k());
-    check.no_larger_than("split_k", gemm.split_k(), "k", gemm.k());
-  }
+  check_parts(gemm, check);
   check_library(gemm, check);
   return check.result();
+}
+
+// Products on the FMA pipe: tiles may reach beyond the matrix. Which tiles so many threads can share,
+// workloads/ampere_gemm/simt_plan.h says.
+void check_simt_gemm(const AmpereGemm& gemm, Checker& check) {
+  check.product("products", {gemm.m(), gemm.n(), gemm.k(), std::max<uint64_t>(gemm.grouped().groups(), 1)}, kMostElements);
+  if (gemm.has_tile_m()) check.one_of("tile_m", gemm.tile_m(), {32, 64, 128, 256});
+  if (gemm.has_tile_n()) check.one_of("tile_n", gemm.tile_n(), {32, 64, 128, 256});
+  if (gemm.has_k_slices()) check.one_of("k_slices", gemm.k_slices(), {1, 2, 4});
+  const uint32_t depth = 8 * std::max(gemm.k_slices(), 1U);
+  if (gemm.has_tile_k()) check.require(gemm.tile_k() == depth, "tile_k", "must be 8 for each of k_slices", gemm.tile_k());
+  if (gemm.has_threads()) check.multiple_of("threads", gemm.threads(), 32, 1024);
+  if (gemm.has_stages()) check.require(gemm.stages() >= 2 && gemm.stages() <= 6, "stages", "must be from 2 to 6", gemm.stages());
+  check_parts(gemm, check);
+  if (!gemm.has_grouped()) return;
+  check.require(gemm.grouped().groups() >= 1 && gemm.grouped().groups() <= kMostBatch, "grouped.groups",
+                "must be from 1 to " + std::to_string(kMostBatch), gemm.grouped().groups());
+  if (gemm.grouped().layout() != BATCHED || gemm.grouped().rows_size() > 0)
+    check.fault("grouped", "grouped must be BATCHED and without rows of its own");
 }
 
 std::optional<Finding> check_ampere_gemm(const AmpereGemm& gemm, const std::string& path) {
@@ -196,6 +219,12 @@ std::optional<Finding> check_ampere_gemm(const AmpereGemm& gemm, const std::stri
   check.size("n", gemm.n());
   check.size("k", gemm.k());
   check.product("elements of the result", {gemm.m(), gemm.n()}, kMostOutput);
+  if (gemm.has_swizzle()) check.at_least_one("swizzle", gemm.swizzle());
+  check_library(gemm, check);
+  if (gemm.type() == FP32) {
+    check_simt_gemm(gemm, check);
+    return check.result();
+  }
   check.product("products", {gemm.m(), gemm.n(), gemm.k()}, kMostElements);
   if (gemm.has_tile_m()) check.one_of("tile_m", gemm.tile_m(), {64, 128});
   if (gemm.has_tile_n()) check.one_of("tile_n", gemm.tile_n(), {64, 128, 256});
@@ -206,14 +235,17 @@ std::optional<Finding> check_ampere_gemm(const AmpereGemm& gemm, const std::stri
   };
   at_least_tile("m", gemm.m(), tile_m);
   at_least_tile("n", gemm.n(), tile_n);
-  if (gemm.has_type() && gemm.type() != BF16 && gemm.type() != FP16) {
-    check.fault("type", "type must be BF16 or FP16, not " + ElementType_Name(gemm.type()));
+  if (gemm.type() == FP4) check.fault("type", "type must be BF16, FP16, TF32, INT8, FP8 or FP32, not FP4");
+  for (const auto& [field, set] : {std::pair{"threads", gemm.has_threads()},
+                                   {"k_slices", gemm.has_k_slices()},
+                                   {"split_k", gemm.has_split_k()},
+                                   {"grouped", gemm.has_grouped()}}) {
+    if (set) check.fault(field, std::string(field) + " needs type FP32");
   }
-  if (gemm.has_tile_k()) check.one_of("tile_k", gemm.tile_k(), {32, 64});
+  const uint32_t depth = gemm.type() == TF32 ? 16 : gemm.has_type() && (gemm.type() == INT8 || gemm.type() == FP8) ? 64 : 32;
+  if (gemm.has_tile_k()) check.one_of("tile_k", gemm.tile_k(), {depth, 2 * depth});
   if (gemm.has_tile_k()) check.no_larger_than("tile_k", gemm.tile_k(), "k", gemm.k());
   if (gemm.has_stages()) check.one_of("stages", gemm.stages(), {3, 4, 6, 10});
-  if (gemm.has_swizzle()) check.at_least_one("swizzle", gemm.swizzle());
-  check_library(gemm, check);
   return check.result();
 }
 
@@ -324,7 +356,8 @@ std::optional<Finding> check_gemm_reduction(const GemmReduction& reduction, cons
   check.size("n", reduction.n());
   check.product("elements of the result", {reduction.m(), reduction.n()}, kMostOutput);
   check.require(reduction.parts() >= 2 && reduction.parts() <= kMostParts, "parts", "must be from 2 to 64", reduction.parts());
-  if (reduction.output_type() == FP4) check.fault("output_type", "output_type must be BF16, FP16, FP32 or FP8, not FP4");
+  if (reduction.output_type() == FP4 || reduction.output_type() == TF32 || reduction.output_type() == INT8)
+    check.fault("output_type", "output_type must be BF16, FP16, FP32 or FP8, not " + ElementType_Name(reduction.output_type()));
   return check.result();
 }
 

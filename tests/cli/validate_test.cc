@@ -30,6 +30,19 @@ TEST_F(Validate, DrawsOneRowInSilence) {
   EXPECT_THAT(read("rows.gp"), HasSubstr(":20.00]\nset yrange ["));
 }
 
+TEST_F(Validate, DrawsErrorsByKernelAndGpu) {
+  write("rows.csv",
+        "id,category,gpu,dtype,M,N,K,value,unit\na,GEMM,H100,bf16,512,512,512,10,us\nb,GEMM,A100,bf16,512,512,512,10,us\n");
+  const Ended drawn = run({"validate", "rows.csv", "--gpus", WARPFOLD_SOURCE_DIR "/configs/gpus", "--plot-errors", "errors.svg"});
+  EXPECT_EQ(drawn.exit_code, 0);
+  EXPECT_EQ(drawn.err, "");
+  EXPECT_THAT(read("errors.svg"), HasSubstr("</svg>"));
+  EXPECT_THAT(read("errors.gp"), HasSubstr("\"GEMM, A100 SXM4 80GB\" "));
+  EXPECT_THAT(read("errors.gp"), HasSubstr(" %, 1 row\""));
+  EXPECT_EQ(run({"validate", "rows.csv", "--plot-errors", "errors.png"}).err,
+            "--plot-errors errors.png: expected a name that ends in .svg\n");
+}
+
 TEST_F(Validate, SaysThatThereIsNothingToDraw) {
   const Ended none = draw("a,GEMM,GTX 1080,bf16,512,512,512,10,us");
   EXPECT_EQ(none.exit_code, 2);
@@ -121,9 +134,20 @@ TEST_F(Launches, OfAProductHaveTheOperatorsTensors) {
   EXPECT_EQ(product.unread_size(), 0);
 }
 
+// C[M,N] by K as columns say, or C[M,K] by N, if only that fits the grid.
+TEST_F(Launches, OfAProductInFp32TakeTheReadingThatFitsTheGrid) {
+  const auto shape = [&](const std::string& sizes, const std::string& grid) {
+    return of("a,GEMM,A100,bmm,ampere_sgemm_128x64_tn,fp32," + sizes + ",grid=" + grid + ";block=128x1x1,1,ms").rows(0).shape();
+  };
+  EXPECT_EQ(shape("640,1000,64", "8x10x1"), "fp32 1000 x 640 x 64, tile 128 x 64");
+  EXPECT_EQ(shape("640,64,1000", "8x10x1"), "fp32 1000 x 640 x 64, tile 128 x 64");
+}
+
 TEST_F(Launches, WithoutAGeneratorHaveAReason) {
-  EXPECT_EQ(of("a,GEMM,A100,bmm,ampere_sgemm_128x128_nn,fp32,196,64,196,grid=2x2x512;block=256x1x1,1,ms").unmapped(0).reason(),
-            "cuBLAS GEMM (FP32): products on the FMA pipe have no generator");
+  EXPECT_EQ(
+      of("a,GEMM,A100,bmm,ampere_dgemm_128x128_nn,fp64,196,64,196,grid=2x2x512;block=256x1x1,1,ms").unmapped(0).reason(),
+      "cuBLAS GEMM (FP32, FP64, complex): products of complex numbers, of FP64, and of FP32 in another layout than two letters "
+      "have no generator");
   EXPECT_EQ(of("a,MEM,A100,my kernel,mine,fp32,,,,grid=2x2x512;block=256x1x1,1,ms").unmapped(0).reason(),
             "no rule of kernel_names.textproto knows the name");
   EXPECT_EQ(of("a,MEM,A100,add," + kAdd + ",fp32,,,,grid=0x1x1;block=128x1x1,280,us").unmapped(0).reason(),

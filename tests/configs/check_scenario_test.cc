@@ -164,7 +164,12 @@ TEST_F(CheckScenario, ChecksAmpereGemms) {
   EXPECT_EQ(ampere("m: 64 n: 256 k: 256"), "s.textproto:3:1: m must not be smaller than the tile's 128, not 64");
   EXPECT_EQ(ampere("m: 256 n: 64 k: 256"), "s.textproto:3:8: n must not be smaller than the tile's 128, not 64");
   EXPECT_EQ(ampere("m: 256 n: 256"), "s.textproto:2:23: k must be at least 1, not 0");
-  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 type: FP8"), "s.textproto:3:22: type must be BF16 or FP16, not FP8");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 type: FP4"),
+            "s.textproto:3:22: type must be BF16, FP16, TF32, INT8, FP8 or FP32, not FP4");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 type: TF32 tile_k: 16"), "no error");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 type: INT8 tile_k: 32"), "s.textproto:3:33: tile_k must be one of 64, 128, not 32");
+  for (const char* field : {"threads: 256", "k_slices: 2", "split_k: 2", "grouped { groups: 2 layout: BATCHED }"})
+    EXPECT_THAT(ampere("m: 256 n: 256 k: 256 type: BF16 " + std::string(field)), testing::HasSubstr(" needs type FP32")) << field;
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 tile_k: 16"), "s.textproto:3:22: tile_k must be one of 32, 64, not 16");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 32 tile_k: 64"), "s.textproto:3:21: tile_k must not be larger than k (32), not 64");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 stages: 5"), "s.textproto:3:22: stages must be one of 3, 4, 6, 10, not 5");
@@ -173,6 +178,21 @@ TEST_F(CheckScenario, ChecksAmpereGemms) {
   EXPECT_EQ(ampere("m: 64 n: 64 k: 512 tile: AUTO library: \"cuBLAS\""), "no error");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 library: \"cuBLAS\""), "s.textproto:3:22: library needs tile: AUTO");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 swizzle: 0"), "s.textproto:3:22: swizzle must be at least 1, not 0");
+}
+
+TEST_F(CheckScenario, ChecksGemmsOfFp32) {
+  const auto simt = [&](const std::string& fields) { return ampere("type: FP32 m: 100 n: 20 k: 3 " + fields); };
+  EXPECT_EQ(simt(""), "no error");
+  EXPECT_EQ(simt("tile_m: 96"), "s.textproto:3:30: tile_m must be one of 32, 64, 128, 256, not 96");
+  EXPECT_EQ(simt("k_slices: 3"), "s.textproto:3:30: k_slices must be one of 1, 2, 4, not 3");
+  EXPECT_EQ(simt("tile_k: 16"), "s.textproto:3:30: tile_k must be 8 for each of k_slices, not 16");
+  EXPECT_EQ(simt("k_slices: 2 tile_k: 16"), "no error");
+  EXPECT_EQ(simt("threads: 100"), "s.textproto:3:30: threads must be a multiple of 32 up to 1024, not 100");
+  EXPECT_EQ(simt("stages: 9"), "s.textproto:3:30: stages must be from 2 to 6, not 9");
+  EXPECT_EQ(simt("split_k: 4"), "s.textproto:3:30: split_k must not be larger than k (3), not 4");
+  EXPECT_EQ(simt("grouped { groups: 65536 layout: BATCHED }"), "no error");
+  EXPECT_EQ(simt("grouped { groups: 0 layout: BATCHED }"), "s.textproto:3:40: grouped.groups must be from 1 to 1048576, not 0");
+  EXPECT_EQ(simt("grouped { groups: 8 layout: MASKED }"), "s.textproto:3:30: grouped must be BATCHED and without rows of its own");
 }
 
 // What is taken by default, 176 and 80 keys, can be written too.

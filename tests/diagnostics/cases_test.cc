@@ -111,13 +111,17 @@ TEST(Cases, KernelsOfOtherArchitectures) {
   Walk walk;
   walk.ask_for("ampere_gemm needs a GPU of architecture sm_80 or later, this one is sm_70", "k.textproto",
                kernel_on("v100_16gb", "ampere_gemm { m: 512 n: 512 k: 512 type: FP16 }"));
+  walk.ask_for("ampere_gemm: type FP8 has no mma.sync on sm_80", "k.textproto",
+               kernel_on("a100_sxm", "ampere_gemm { m: 512 n: 512 k: 512 type: FP8 }"));
+  walk.ask_for("ampere_gemm: a tile of 256 x 256 in FP32 by 256 threads in 1 slices of k; expected whole warps", "k.textproto",
+               kernel_on("a100_sxm", "ampere_gemm { m: 512 n: 512 k: 512 type: FP32 tile_m: 256 tile_n: 256 }"));
   walk.ask_for("flash_attention_2 needs a GPU of architecture sm_80 or later, this one is sm_70", "k.textproto",
                kernel_on("v100_16gb", "flash_attention_2 { " + std::string(kShape) + " }"));
   walk.ask_for("flash_attention_3 needs a GPU of architecture sm_90, this one is sm_80", "k.textproto",
                kernel_on("a100_sxm", "flash_attention_3 { " + std::string(kShape) + " }"));
   walk.ask_for("flash_attention_3: the backward pass needs sm_90 and 198656 bytes of shared memory a CTA", "k.textproto",
                kernel_on("a100_sxm", "flash_attention_3 { pass: BACKWARD " + std::string(kShape) + " }"));
-  walk.ask_for("gemm_reduction needs a GPU of architecture sm_90 or sm_100", "k.textproto",
+  walk.ask_for("gemm_reduction to 16 or 8 bits needs a GPU of architecture sm_90 or sm_100", "k.textproto",
                kernel_on("a100_sxm", "gemm_reduction { m: 512 n: 512 parts: 4 }"));
 }
 

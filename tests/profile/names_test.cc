@@ -50,6 +50,14 @@ TEST(Names, AFamilyForEachLibrary) {
   EXPECT_EQ(family("nvjet_tst_64x64_64x16_2x1_2cta_v_bz_bias_TNT"), "cuBLAS GEMM (nvjet, Blackwell)");
   EXPECT_EQ(family("void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4>()"), "CUTLASS GEMM (mma.sync, TF32)");
   EXPECT_EQ(family("volta_sgemm_128x32_nt"), "cuBLAS GEMM (FP32)");
+  EXPECT_EQ(family("ampere_sgemm_32x32_sliced1x4_tn"), "cuBLAS GEMM (FP32)");
+  EXPECT_EQ(family("maxwell_sgemm_128x64_raggedMn_tn"), "cuBLAS GEMM (FP32)");
+  EXPECT_EQ(
+      family("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize64x64x8_stage3_warpsize1x4x1_ffma_aligna4_alignc4_execute_kernel__"
+             "5x_cublas"),
+      "cuBLAS GEMM (FP32)");
+  EXPECT_EQ(family("cutlass::Kernel<cutlass_80_simt_sgemm_128x256_8x4_tn_align1>(int)"), "CUTLASS GEMM (FP32)");
+  EXPECT_EQ(family("volta_dgemm_64x64_nn"), "cuBLAS GEMM (FP32, FP64, complex)");
   EXPECT_EQ(family("ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)"), "NCCL");
   EXPECT_EQ(family("triton_poi_fused_add_0"), "Triton");
   EXPECT_EQ(family("my_kernel(float*)"), "");

@@ -76,21 +76,47 @@ TEST(Reading, LoopsOfMmaSync) {
   EXPECT_EQ(kernel(exact).footprint().registers_per_thread(), 40);
   EXPECT_EQ(kernel(exact).footprint().shared_memory_bytes(), 2048);
   EXPECT_TRUE(exact.notes.empty());
-  // Twice the depth; a tile that was recorded the other way round; parts of k as rows.
+  // A tile that was recorded the other way round; parts of k as rows.
   const Reading tf32 = read("void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_256x128_16x3_tn_align4>(int)", {4, 32, 2},
                             {256, 1, 1}, kProduct, "a100_sxm");
   const configs::AmpereGemm& gemm = kernel(tf32).ampere_gemm();
   EXPECT_EQ(gemm.tile_m(), 128);
   EXPECT_EQ(gemm.tile_n(), 256);
-  EXPECT_EQ(gemm.m() * gemm.n() * gemm.k(), 2 * 4096ULL * 2048 * 1024);
-  EXPECT_EQ(gemm.k(), 2048);
-  EXPECT_EQ(tf32.notes.size(), 2);
+  EXPECT_EQ(gemm.type(), configs::TF32);
+  EXPECT_EQ(gemm.tile_k(), 16);
+  EXPECT_EQ(gemm.m() * gemm.n() * gemm.k(), 4096ULL * 2048 * 1024);
+  EXPECT_EQ(gemm.k(), 1024);
+  EXPECT_EQ(tf32.notes.size(), 1);
   const Reading few = read("cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_64x64_64x6_tn_align8", {8, 2, 1}, {128, 1, 1},
                            {{768}, {4, 768}, {768, 768}});
   EXPECT_EQ(kernel(few).ampere_gemm().n(), 64);
   EXPECT_THAT(few.notes, testing::Contains("4 rows or columns are simulated as the 64 of a tile"));
   EXPECT_THAT(read("cutlass_80_tensorop_bf16_s16816gemm_bf16_128x128_32x4_tn_align2", {8, 32, 1}, {128, 1, 1}, kProduct).opaque,
               HasSubstr("narrower than 16 bytes"));
+}
+
+// Tile, threads and slices by the name and the block, products of a batch and parts of k by the grid.
+TEST(Reading, ProductsOfFp32) {
+  const configs::AmpereGemm batch =
+      kernel(read("ampere_sgemm_128x128_nn", {3, 2, 40}, {256, 1, 1}, {{40, 200, 64}, {40, 64, 384}}, "a100_sxm")).ampere_gemm();
+  EXPECT_EQ(batch.type(), configs::FP32);
+  EXPECT_EQ(batch.m(), 384);
+  EXPECT_EQ(batch.n(), 200);
+  EXPECT_EQ(batch.k(), 64);
+  EXPECT_EQ(batch.grouped().groups(), 40);
+  EXPECT_EQ(batch.grouped().layout(), configs::BATCHED);
+  EXPECT_EQ(batch.threads(), 256);
+  const configs::AmpereGemm parts =
+      kernel(read("volta_sgemm_64x32_sliced1x4_tn", {16, 16, 4}, {256, 1, 1}, {{512, 4096}, {4096, 1024}}, "v100_16gb"))
+          .ampere_gemm();
+  EXPECT_EQ(parts.k_slices(), 4);
+  EXPECT_EQ(parts.split_k(), 4);
+  EXPECT_EQ(parts.k(), 4096);
+  // More products than a grid has in z.
+  const Reading many =
+      read("ampere_sgemm_128x128_nn", {2, 1, 65535}, {256, 1, 1}, {{70000, 128, 196}, {70000, 196, 196}}, "a100_sxm");
+  EXPECT_EQ(kernel(many).ampere_gemm().grouped().groups(), 70000);
+  EXPECT_TRUE(many.notes.empty());
 }
 
 TEST(Reading, FlashAttention2) {

@@ -30,6 +30,33 @@ TEST_F(Rows, FewRowsBecomeColumns) {
   EXPECT_EQ(gemm.family, "GEMM, a dimension of 256 or less");
 }
 
+// FP32 on the FMA pipe of any GPU; TF32, INT8 and FP8 by mma.sync where a GPU's fastest products are such, else by a type of as
+// many bytes.
+TEST_F(Rows, ProductsOfOtherTypes) {
+  const char* const header = "id,category,gpu,impl,dtype,M,N,K,value,unit,set";
+  const auto scenario = [&](const std::string& cells) { return map(header, "S1,GEMM," + cells).runs.front().scenario; };
+  for (const std::string gpu : {"T4", "A100", "H100", "B200"}) {
+    const configs::AmpereGemm simt = scenario(gpu + ",torch.matmul,fp32,512,512,512,1,ms,").kernel(0).ampere_gemm();
+    EXPECT_EQ(simt.type(), configs::FP32) << gpu;
+    EXPECT_EQ(simt.tile(), configs::AUTO) << gpu;
+  }
+  EXPECT_EQ(scenario("H100,torch.matmul,tf32,512,512,512,1,ms,").kernel(0).hopper_gemm().k(), 1024U);
+  const configs::HopperGemm integers = scenario("H100,torch.matmul,int8,512,512,512,1,ms,").kernel(0).hopper_gemm();
+  EXPECT_EQ(integers.type(), configs::FP8);
+  EXPECT_EQ(integers.fp8_accumulation(), configs::FAST);
+  EXPECT_EQ(scenario("RTX 4090,torch.matmul,tf32,512,512,512,1,ms,").kernel(0).ampere_gemm().type(), configs::TF32);
+  // A GeForce halves sums in FP32, not integers.
+  EXPECT_EQ(scenario("RTX 4090,torch.matmul,fp16,512,512,512,1,ms,").gpu().sm().tensor().scale(), 0.5);
+  EXPECT_EQ(scenario("RTX 4090,torch.matmul,int8,512,512,512,1,ms,").gpu().sm().tensor().scale(), 1);
+  EXPECT_EQ(scenario("A100,HF layer q_proj of meta-llama/Llama-3.1-8B,,4,4096,4096,1,ms,").kernel(0).ampere_gemm().m(), 64U);
+}
+
+TEST_F(Rows, ProductsThatNobodyMakes) {
+  const std::string gemm = "id,category,gpu,impl,dtype,M,N,K,value,unit\n";
+  EXPECT_EQ(mistake(gemm + "S1,GEMM,A100,mine,fp32,512,512,512,1,ms\n"), "reason: no kernel for a GEMM of FP32 by \"mine\"");
+  EXPECT_EQ(mistake(gemm + "S1,GEMM,B200,cuBLAS,int8,512,512,512,1,ms\n"), "reason: no GEMM of INT8 for sm_100");
+}
+
 const char* const kMade = "id,category,gpu,kernel,impl,dtype,M,N,K,dims_other,value,unit,set";
 
 TEST_F(Rows, AGemmIsRunByWhatItsMakersLibraryHas) {

@@ -93,6 +93,31 @@ TEST(AmpereGemm, TheLastPassesCopyNothing) {
   }
 }
 
+// The recorded loop on operands of other types: as many instructions and bytes, of another depth.
+TEST(AmpereGemm, OtherTypesRunTheSameLoop) {
+  struct Type {
+    configs::ElementType type;
+    const char* gpu;
+    const char* name;
+    uint32_t depth, bytes, result_bytes;
+  };
+  for (const Type& each : {Type{configs::TF32, "a100_sxm", "HMMA.1688.F32.TF32", 8, 4, 4},
+                           Type{configs::INT8, "rtx_4090", "IMMA.16832.S8.S8", 32, 1, 4},
+                           Type{configs::FP8, "rtx_4090", "QMMA.16832.F32.E4M3.E4M3", 32, 1, 2}}) {
+    const uint64_t size = 1024;
+    configs::AmpereGemm shape = gemm(size, 2 * each.depth, 3);
+    shape.set_type(each.type);
+    const traces::Kernel kernel = make_ampere_gemm(shape, gpu(each.gpu)).value();
+    SCOPED_TRACE(kernel.source);
+    EXPECT_EQ(issued(kernel, each.name), (size / 16) * (size / 8) * (size / each.depth));
+    EXPECT_EQ(issued(kernel, "HMMA.16816"), 0U);
+    const auto bytes = bytes_by_stream(kernel);
+    EXPECT_EQ(bytes.at("A"), size * size * each.bytes * (size / 128));
+    EXPECT_EQ(bytes.at("C"), size * size * each.result_bytes);
+    EXPECT_EQ(kernel.flops, 2 * size * size * size);
+  }
+}
+
 TEST(AmpereGemm, WhatIsNotThereFails) {
   EXPECT_EQ(make_ampere_gemm(gemm(1024, 64, 4), gpu("a100_sxm")).error().message,
             "ampere_gemm: a tile of 128 x 128 x 64 with 4 stages was not recorded; expected one of 128 x 128 x 32 with 3 stages, "
@@ -105,9 +130,12 @@ TEST(AmpereGemm, WhatIsNotThereFails) {
   EXPECT_EQ(make_ampere_gemm(gemm(64, 32, 3), gpu("a100_sxm")).error().message,
             "ampere_gemm: k 64 is shorter than the ring of 3 x 32");
   configs::AmpereGemm shape = gemm(1024, 32, 3);
+  shape.set_tile_k(64);
   shape.set_type(configs::FP8);
+  EXPECT_EQ(make_ampere_gemm(shape, gpu("a100_sxm")).error().message, "ampere_gemm: type FP8 has no mma.sync on sm_80");
+  shape.set_type(configs::FP4);
   EXPECT_EQ(make_ampere_gemm(shape, gpu("a100_sxm")).error().message,
-            "ampere_gemm: type FP8 has no mma.sync before sm_89; expected BF16 or FP16");
+            "ampere_gemm: type FP4 has no loop; expected BF16, FP16, TF32, INT8, FP8 or FP32");
   EXPECT_EQ(make_ampere_gemm(gemm(0, 32, 3), gpu("a100_sxm")).error().message, "ampere_gemm: m, n and k must be at least 1");
 }
 

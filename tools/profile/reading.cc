@@ -72,17 +72,9 @@ class Reader {
   }
 
   void take_recorded_tile() {
-    // TF32: MMAs of half the depth on elements twice as wide. BF16 of twice the depth has as many, and as many bytes.
-    if (values_["type"] == "tf32") {
-      values_["type"] = "bf16";
-      set("k", 2 * number(values_, "k"));
-      set("tile_k", 2 * number(values_, "tile_k"));
-      reading_.notes.emplace_back("TF32 is simulated as BF16 of twice the depth; its result is then half as wide");
-    }
-    if (values_["type"] == "fp32") {
-      reading_.opaque = "FP32 products on the FMA pipe have no generator";
-      return;
-    }
+    // Loops were recorded on operands of 16 bits; TF32's are twice as wide.
+    const uint64_t words = values_["type"] == "tf32" ? 2 : 1;
+    set("tile_k", words * number(values_, "tile_k"));
     const auto nearest = workloads::nearest_recorded_tile(
         static_cast<uint32_t>(number(values_, "tile_m")), static_cast<uint32_t>(number(values_, "tile_n")),
         static_cast<uint32_t>(number(values_, "tile_k") * std::max<uint64_t>(number(values_, "stages"), 1)));
@@ -99,12 +91,12 @@ class Reader {
                       number(values_, "tile_k") == tile.k && number(values_, "stages") == tile.stages;
     if (!same)
       reading_.notes.push_back("simulated by the recorded loop of " + std::to_string(tile.m) + " x " + std::to_string(tile.n) +
-                               " x " + std::to_string(tile.k) + ", " + std::to_string(tile.stages) + " stages");
+                               " x " + std::to_string(tile.k / words) + ", " + std::to_string(tile.stages) + " stages");
     fill_tile("m", tile.m);
     fill_tile("n", tile.n);
     set("tile_m", tile.m);
     set("tile_n", tile.n);
-    set("tile_k", tile.k);
+    set("tile_k", tile.k / words);
     set("stages", tile.stages);
   }
 

@@ -108,7 +108,9 @@ class Finder {
     set("batch", batch);
     set("split", std::max<uint64_t>(1, shape_.grid[2] / batch));
     set("cluster", shape_.grid[1] == 4 ? 4 : 2);
-    if (tile_m == 0 || tile_n == 0 || as_is || transposed) return;
+    set("threads", shape_.threads());
+    sizes_.grid_fits = as_is || transposed;
+    if (tile_m == 0 || tile_n == 0 || sizes_.grid_fits) return;
     note("grid " + grid_text(shape_) + " holds no tiling of " + text(n) + " x " + text(m) + " by " + text(tile_m) + " x " +
          text(tile_n) + (batch > 1 ? ", " + text(batch) + " times" : ""));
   }
@@ -117,9 +119,12 @@ class Finder {
     if (tile_m == 0 || tile_n == 0) return false;
     const uint64_t across = rounded_up(rows, tile_m), along = rounded_up(columns, tile_n);
     if (!named_.rule->whole_tiles()) return true;  // persistent: the CTAs of any grid take the tiles in turn
-    if (shape_.grid[2] % batch != 0) return false;
-    // CUTLASS's GemmIdentityThreadblockSwizzle: a grid of tiles x S by tiles / S (threadblock_swizzle.h).
-    for (const uint64_t swizzle : {1, 2, 4, 8}) {
+    constexpr uint64_t kMostGrid =
+        65535;  // of z: kernels of more products take them in turn (CUDA C Programming Guide, technical specifications)
+    if (batch <= kMostGrid ? shape_.grid[2] % batch != 0 : shape_.grid[2] != kMostGrid) return false;
+    // CUTLASS's GemmIdentityThreadblockSwizzle: a grid of tiles x S by tiles / S (threadblock_swizzle.h). cuBLAS has S = 16 too
+    // [NS].
+    for (const uint64_t swizzle : {1, 2, 4, 8, 16}) {
       if (shape_.grid[0] == across * swizzle && shape_.grid[1] == rounded_up(along, swizzle)) return true;
       if (shape_.grid[0] == along * swizzle && shape_.grid[1] == rounded_up(across, swizzle)) return true;
     }

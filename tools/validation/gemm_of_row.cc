@@ -6,6 +6,7 @@
 
 #include "configs/architecture.h"
 #include "configs/gemm_library.h"
+#include "escape/quoted.h"
 
 #include "tools/validation/kernels_of_row.h"
 
@@ -33,14 +34,20 @@ void assume_hopper(const MeasuredRow& row, configs::ElementType type, configs::H
 
 // The fastest of the library's kernels, of the tile that the row states if it states one. Without a library, and on sm_80, 128 x
 // 128 in four stages, assumed: an A100's cuBLAS takes 128 x 256 at every size, of which the recorded loop is 5 % slower than
-// cuBLAS's, and the A100's energies were fitted with this kernel (D107).
+// cuBLAS's, and the A100's energies were fitted with this kernel (D107). Fewer rows than a tile: assumed, the smallest recorded
+// tile, 64 x 64, whose rows beyond the matrix are loaded and stored like the others.
 void fill_ampere(const MeasuredRow& row, configs::ElementType type, const std::string& architecture, configs::AmpereGemm& gemm) {
   gemm.set_type(type);
   gemm.set_swizzle(8);  // assumed: CUTLASS's largest band
   const configs::GemmLibrary* library = configs::gemm_library_of(row.text("impl"), architecture);
   if (library == nullptr || architecture == "sm_80") {
-    gemm.set_tile_k(32);
+    gemm.set_tile_k(type == configs::TF32 ? 16 : type == configs::INT8 || type == configs::FP8 ? 64 : 32);
     gemm.set_stages(4);
+    if (gemm.m() >= 128 || !row.text("set").empty()) return;
+    gemm.set_m(std::max<uint64_t>(gemm.m(), 64));
+    gemm.set_tile_m(64);
+    gemm.set_tile_n(64);
+    gemm.set_stages(10);
     return;
   }
   gemm.set_tile(configs::AUTO);
@@ -49,6 +56,51 @@ void fill_ampere(const MeasuredRow& row, configs::ElementType type, const std::s
   if (tile.rows == 0) return;
   gemm.set_tile_m(tile.rows);
   gemm.set_tile_n(tile.columns);
+}
+
+// Types that products alone have.
+Mapped<configs::ElementType> product_type_of(const MeasuredRow& row) {
+  const std::string& text = row.text("dtype");
+  if (text == "fp32" || text == "float32") return configs::FP32;
+  if (text == "tf32") return configs::TF32;
+  if (text == "int8" || text == "s8") return configs::INT8;
+  // Of the modules of a published model: meta-llama/Llama-3*, config.json: torch_dtype bfloat16.
+  if (text.empty() && row.text("impl").find("of meta-llama/Llama-3") != std::string::npos) return configs::BF16;
+  return element_type_of(row);
+}
+
+// wgmma and tcgen05.mma take TF32 at half of BF16's rate, in instructions of half the depth (PTX ISA: kind::tf32, wgmma k8): BF16
+// of twice the depth has as many of them and as many bytes. wgmma takes INT8 as it takes FP8 without promotion of sums (H100 data
+// sheet: the same peak). The results are half as wide then. assumed of Blackwell: nothing for INT8, whose rate differs between its
+// parts.
+Mapped<configs::ElementType> as_type_of_same_bytes(configs::ElementType type, const std::string& architecture, uint64_t& k) {
+  if (type == configs::TF32) {
+    k *= 2;
+    return configs::BF16;
+  }
+  if (type == configs::INT8 && architecture == "sm_90") return configs::FP8;
+  if (type == configs::INT8) return not_mapped("no GEMM of INT8 for " + architecture);
+  return type;
+}
+
+// On the FMA pipe. The fastest of the library's kernels; a row that no library made says its tile (set).
+Mapped<void> fill_simt(const MeasuredRow& row, configs::AmpereGemm& gemm) {
+  gemm.set_type(configs::FP32);
+  if (row.text("impl") == "profile" || !row.text("set").empty()) return {};
+  const configs::GemmLibrary* library = configs::gemm_library_of(row.text("impl"), "sm_80");
+  if (library == nullptr) return not_mapped("no kernel for a GEMM of FP32 by " + escape::quoted(row.text("impl")));
+  gemm.set_tile(configs::AUTO);
+  gemm.set_library(library->name());
+  return {};
+}
+
+// GeForce parts halve products with sums in FP32, not those of integers (NVIDIA GA102 and AD102 whitepapers, peak rates) and not
+// block-scaled ones (gau-nernst/learn-cuda, 08_row_scaled_mm). Their peak is twice the one that the data sheet has for 8 bits.
+void run_unhalved(const configs::Gpu& gpu, RowWork& work) {
+  if (!gpu.name().starts_with("GeForce") || !gpu.sm().tensor().has_scale()) return;
+  work.settings.emplace_back("gpu.sm.tensor.scale=1");
+  if (gpu.data_sheet().has_fp8_tflops())
+    work.settings.push_back("gpu.data_sheet.fp8_tflops=" + std::to_string(2 * gpu.data_sheet().fp8_tflops()));
 }
 
 std::optional<uint64_t> count_in(const std::string& text) {
@@ -156,7 +208,7 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   if (!n) return std::unexpected(n.error());
   const auto k = count_of(row, "K");
   if (!k) return std::unexpected(k.error());
-  const auto type = element_type_of(row);
+  auto type = product_type_of(row);
   if (!type) return std::unexpected(type.error());
   const auto grouped = groups_of(row);
   const uint64_t rows = grouped ? count_in(row.option("M_per_group")).value_or(*m) : *m;
@@ -170,14 +222,29 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   work.rate_unit = "TFLOPS";
   configs::Kernel kernel;
   kernel.set_name("gemm");
+  uint64_t depth = *k;
   const auto fill_shape = [&](auto& gemm) {
     gemm.set_m(rows);
     gemm.set_n(*n);
-    gemm.set_k(*k);
+    gemm.set_k(depth);
   };
   const auto no_gemm = [&] { return not_mapped("no GEMM of " + configs::ElementType_Name(*type) + " for " + architecture); };
   const bool mma_sync = row.text("impl").find("mma.sync") != std::string::npos;
-  if (architecture == "sm_90" && !mma_sync) {
+  const bool by_mma_sync = mma_sync || configs::product_family(architecture) == configs::ProductFamily::kMmaSync;
+  const bool integers = *type == configs::INT8;
+  if (!by_mma_sync) type = as_type_of_same_bytes(*type, architecture, depth);
+  if (!type) return std::unexpected(type.error());
+  if (*type == configs::FP32) {
+    work.family = "GEMM of FP32";
+    work.kernel = work.family;
+    configs::AmpereGemm& gemm = *kernel.mutable_ampere_gemm();
+    fill_shape(gemm);
+    if (grouped && grouped->layout() != configs::BATCHED) return not_mapped("no grouped GEMM of FP32 but batched ones");
+    if (grouped) *gemm.mutable_grouped() = *grouped;
+    if (const auto filled = fill_simt(row, gemm); !filled) return std::unexpected(filled.error());
+    // FFMA takes less power than a tensor core at its rate: where the GPU file has a model, the clock follows from it.
+    if (gpu.power().gpu() == gpu.name() && !row.clock_mhz()) work.settings.emplace_back("gpu.clock=POWER");
+  } else if (architecture == "sm_90" && !mma_sync) {
     if (*type == configs::FP4) return no_gemm();
     configs::HopperGemm& gemm = *kernel.mutable_hopper_gemm();
     fill_shape(gemm);
@@ -190,6 +257,7 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
     } else {
       assume_hopper(row, *type, gemm);
     }
+    if (integers) gemm.set_fp8_accumulation(configs::FAST);
     fuse(row, gemm);
   } else if (configs::product_family(architecture) == configs::ProductFamily::kTcgen05 && !grouped && !mma_sync) {
     fill_shape(*kernel.mutable_blackwell_gemm());
@@ -199,8 +267,12 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   } else if (grouped) {
     return not_mapped("no grouped GEMM for " + architecture);
   } else {
-    if (*type == configs::FP8 || *type == configs::FP4) return no_gemm();
+    if (*type == configs::FP4) return no_gemm();
+    const bool before_fp8 = architecture == "sm_80" || architecture == "sm_86" || architecture == "sm_87";
+    if (*type == configs::FP8 && before_fp8) return no_gemm();
     fill_shape(*kernel.mutable_ampere_gemm());
+    const bool scaled = row.text("dtype").starts_with("mx") || row.text("impl").find("MXFP8") != std::string::npos;
+    if (integers || scaled) run_unhalved(gpu, work);
     fill_ampere(row, *type, architecture, *kernel.mutable_ampere_gemm());
   }
   work.kernels.push_back(std::move(kernel));

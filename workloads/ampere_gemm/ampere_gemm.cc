@@ -4,6 +4,7 @@
 
 #include "workloads/ampere_gemm/mma_warp.h"
 #include "workloads/ampere_gemm/plan.h"
+#include "workloads/ampere_gemm/simt_gemm.h"
 #include "workloads/common/occupancy.h"
 #include "workloads/common/program.h"
 #include "workloads/common/raster_reuse.h"
@@ -29,7 +30,7 @@ Expected<RasterTraffic> traffic(const Plan& plan, const configs::Gpu& gpu, uint3
 std::string describe(const Plan& plan) {
   std::ostringstream text;
   text << "ampere_gemm m=" << plan.m << " n=" << plan.n << " k=" << plan.k << " " << configs::ElementType_Name(plan.type)
-       << " tile=" << plan.tile.m << "x" << plan.tile.n << "x" << plan.tile.k << " stages=" << plan.tile.stages
+       << " tile=" << plan.tile.m << "x" << plan.tile.n << "x" << plan.tile_k() << " stages=" << plan.tile.stages
        << (plan.along_m ? " along_m" : " along_n") << " swizzle=" << plan.swizzle;
   return text.str();
 }
@@ -37,6 +38,7 @@ std::string describe(const Plan& plan) {
 }  // namespace
 
 Expected<traces::Kernel> make_ampere_gemm(const configs::AmpereGemm& gemm, const configs::Gpu& gpu) {
+  if (gemm.type() == configs::FP32) return make_simt_gemm(gemm, gpu);
   const auto plan = plan_ampere_gemm(gemm);
   if (!plan) return std::unexpected(plan.error());
   const auto found = isa::Architecture::find(gpu.architecture());
@@ -44,6 +46,8 @@ Expected<traces::Kernel> make_ampere_gemm(const configs::AmpereGemm& gemm, const
   if (!(*found)->resolve("LDGSTS") || !(*found)->resolve("HMMA.16816.F32")) {
     return fail("ampere_gemm needs a GPU of architecture sm_80 or later, this one is " + gpu.architecture());
   }
+  if (!(*found)->resolve(mma_name(plan->type)))
+    return fail("ampere_gemm: type " + configs::ElementType_Name(plan->type) + " has no mma.sync on " + gpu.architecture());
   traces::Kernel kernel;
   kernel.name = "ampere_gemm";
   kernel.architecture = gpu.architecture();
@@ -61,9 +65,9 @@ Expected<traces::Kernel> make_ampere_gemm(const configs::AmpereGemm& gemm, const
   }
   const auto bytes = traffic(*plan, gpu, resident);
   if (!bytes) return fail("ampere_gemm: " + bytes.error().message);
-  kernel.streams = {read_stream("A", bytes->a, 1, 2 * plan->m * plan->k),
-                    read_stream("B", bytes->b, 1, 2 * plan->n * plan->k),
-                    {"C", true, 1, 1, 2 * plan->m * plan->n}};
+  kernel.streams = {read_stream("A", bytes->a, 1, plan->operand_bytes() * plan->m * plan->k),
+                    read_stream("B", bytes->b, 1, plan->operand_bytes() * plan->n * plan->k),
+                    {"C", true, 1, 1, plan->result_bytes() * plan->m * plan->n}};
   return kernel;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "workloads/ampere_gemm/plan.h"
+#include "workloads/ampere_gemm/simt_gemm.h"
 #include "workloads/common/gemm_offers.h"
 
 namespace warpfold::workloads {
@@ -18,6 +19,7 @@ Expected<std::vector<AmpereGemm>> ampere_candidates(const AmpereGemm& gemm, cons
   stated.clear_library();
   const configs::ElementType type = gemm.has_type() ? gemm.type() : configs::FP16;
   const auto fits = [&](const AmpereGemm& each) {
+    if (type == configs::FP32) return make_simt_gemm(each, gpu).has_value();
     const auto plan = plan_ampere_gemm(each);
     return plan && plan->tile.stages * plan->stage_bytes() <= gpu.sm().shared_memory().bytes_per_cta_max();
   };

@@ -36,6 +36,18 @@ std::string recording(const isa::Architecture& architecture, const Plan& plan) {
 // Whether a warp's copy of a stage brings part of B.
 bool is_of_b(const Plan& plan, uint32_t copy) { return plan.tile.alternating ? copy % 2 == 1 : copy >= plan.a_copies(); }
 
+// The recorded products on operands of the plan's type.
+std::vector<isa::Instruction> of_type(const isa::Architecture& architecture, const Plan& plan, std::vector<isa::Instruction> code) {
+  const std::string name = mma_name(plan.type);
+  const uint16_t opcode = architecture.resolve(name).value();
+  for (isa::Instruction& instruction : code) {
+    if (!instruction.mnemonic.starts_with("HMMA.16816.F32")) continue;
+    instruction.mnemonic = name;
+    instruction.opcode = opcode;
+  }
+  return code;
+}
+
 // Says what the recorded instructions move. `copies`: whether they copy; the last passes of the loop have nothing left to fetch, so
 // that their copies are predicated off.
 std::vector<isa::Instruction> with_effects(const isa::Architecture& architecture, const Plan& plan,
@@ -133,11 +145,12 @@ traces::Block prologue(const isa::Architecture& architecture, const Plan& plan, 
   return block_of(code);
 }
 
-// mma.sync leaves two neighbouring columns of a row in a thread: words of two elements each.
+// mma.sync leaves two neighbouring columns of a row in a thread: words of two elements each, two words where results have 4 bytes.
 traces::Block epilogue(const isa::Architecture& architecture, const Plan& plan) {
   const bool hopper = architecture.name() == "sm_90";
-  const std::string_view pack = plan.type == configs::BF16 ? (hopper ? "F2FP.BF16.F32.PACK_AB " : "F2FP.BF16.PACK_AB ")
-                                                           : (hopper ? "F2FP.F16.F32.PACK_AB " : "F2FP.PACK_AB ");
+  const std::string_view pack = plan.type == configs::BF16 || plan.type == configs::FP8
+                                    ? (hopper ? "F2FP.BF16.F32.PACK_AB " : "F2FP.BF16.PACK_AB ")
+                                    : (hopper ? "F2FP.F16.F32.PACK_AB " : "F2FP.PACK_AB ");
   const std::string thread = general(scratch(plan));
   const std::string address = general(scratch(plan) + 2);
   const std::string high = general(scratch(plan) + 3);
@@ -145,13 +158,14 @@ traces::Block epilogue(const isa::Architecture& architecture, const Plan& plan) 
   code.add(line({"S2R ", thread, ", SR_TID.X"})).add("ULDC.64 UR4, c[0x0][0x170]");
   code.add(line({"IMAD.MOV.U32 ", address, ", RZ, RZ, UR4"})).add(line({"IMAD.MOV.U32 ", high, ", RZ, RZ, UR5"}));
   code.add(line({"IMAD.WIDE.U32 ", address, ", ", thread, ", 0x4, ", address}));
-  for (uint32_t i = 0; i < plan.tile.accumulators; i += 2) {
+  const bool packs = plan.result_bytes() == 2;
+  for (uint32_t i = 0; packs && i < plan.tile.accumulators; i += 2) {
     const std::string low = general(kFirstAccumulator + i);
     code.add(line({pack, low, ", ", general(kFirstAccumulator + i + 1), ", ", low}));
   }
   for (uint32_t i = 0; i < plan.tile.accumulators; i += 2) {
-    code.add(line({"STG.E [", address, ".64+", immediate(i * 64), "], ", general(kFirstAccumulator + i)}),
-             {.bytes = 4 * 32, .stream = AmpereGemmStreams::kC});
+    code.add(line({packs ? "STG.E [" : "STG.E.64 [", address, ".64+", immediate(i * 64), "], ", general(kFirstAccumulator + i)}),
+             {.bytes = 2 * plan.result_bytes() * 32, .stream = AmpereGemmStreams::kC});
   }
   code.add("EXIT");
   return block_of(code);
@@ -160,7 +174,8 @@ traces::Block epilogue(const isa::Architecture& architecture, const Plan& plan) 
 }  // namespace
 
 std::vector<traces::Node> mma_warp_body(const isa::Architecture& architecture, const Plan& plan) {
-  const std::vector<isa::Instruction> loop = recorded_loop(architecture, ampere_gemm_recordings(), recording(architecture, plan));
+  const std::vector<isa::Instruction> loop =
+      of_type(architecture, plan, recorded_loop(architecture, ampere_gemm_recordings(), recording(architecture, plan)));
   const uint64_t ahead = plan.tile.stages - 1;  // k-tiles that the prologue has fetched
   std::vector<traces::Node> body{
       prologue(architecture, plan, loop),

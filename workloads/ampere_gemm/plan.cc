@@ -39,6 +39,19 @@ double ratio_of(uint32_t one, uint32_t other) {
 
 }  // namespace
 
+std::string mma_name(configs::ElementType type) {
+  switch (type) {
+    case configs::TF32:
+      return "HMMA.1688.F32.TF32";
+    case configs::INT8:
+      return "IMMA.16832.S8.S8";
+    case configs::FP8:
+      return "QMMA.16832.F32.E4M3.E4M3";
+    default:
+      return "HMMA.16816.F32";
+  }
+}
+
 std::optional<NearestTile> nearest_recorded_tile(uint32_t m, uint32_t n, uint32_t depth) {
   if (m == 0 || n == 0 || depth == 0) return std::nullopt;
   std::optional<NearestTile> nearest;
@@ -60,11 +73,13 @@ Expected<AmpereGemmPlan> plan_ampere_gemm(const configs::AmpereGemm& gemm) {
   if (gemm.tile() == configs::AUTO) return fail("ampere_gemm: tile AUTO has to be taken from a library first");
   if (gemm.m() == 0 || gemm.n() == 0 || gemm.k() == 0) return fail("ampere_gemm: m, n and k must be at least 1");
   const configs::ElementType type = gemm.has_type() ? gemm.type() : configs::FP16;
-  if (type == configs::FP8) return fail("ampere_gemm: type FP8 has no mma.sync before sm_89; expected BF16 or FP16");
+  if (type == configs::FP4) return fail("ampere_gemm: type FP4 has no loop; expected BF16, FP16, TF32, INT8, FP8 or FP32");
   RecordedTile asked{};
   asked.m = gemm.tile_m() != 0 ? gemm.tile_m() : 128;
   asked.n = gemm.tile_n() != 0 ? gemm.tile_n() : 128;
-  asked.k = gemm.tile_k() != 0 ? gemm.tile_k() : 32;
+  AmpereGemmPlan plan{
+      gemm.m(), gemm.n(), gemm.k(), type, {}, gemm.rasterisation() == configs::ALONG_M, gemm.swizzle() != 0 ? gemm.swizzle() : 8};
+  asked.k = gemm.tile_k() != 0 ? gemm.tile_k() * plan.operand_bytes() / AmpereGemmPlan::kElementBytes : 32;
   asked.stages = gemm.stages();
   const auto* found = std::ranges::find_if(kRecorded, [&](const RecordedTile& tile) {
     return tile.m == asked.m && tile.n == asked.n && tile.k == asked.k && (asked.stages == 0 || tile.stages == asked.stages);
@@ -72,16 +87,10 @@ Expected<AmpereGemmPlan> plan_ampere_gemm(const configs::AmpereGemm& gemm) {
   if (found == kRecorded.end()) {
     return fail("ampere_gemm: a tile of " + name_of(asked) + " was not recorded; expected one of " + all_names());
   }
-  const AmpereGemmPlan plan{gemm.m(),
-                            gemm.n(),
-                            gemm.k(),
-                            type,
-                            *found,
-                            gemm.rasterisation() == configs::ALONG_M,
-                            gemm.swizzle() != 0 ? gemm.swizzle() : 8};
+  plan.tile = *found;
   if (plan.k_tiles() < plan.tile.stages) {
     return fail("ampere_gemm: k " + std::to_string(plan.k) + " is shorter than the ring of " + std::to_string(plan.tile.stages) +
-                " x " + std::to_string(plan.tile.k));
+                " x " + std::to_string(plan.tile_k()));
   }
   return plan;
 }

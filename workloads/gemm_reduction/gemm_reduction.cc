@@ -83,8 +83,9 @@ Expected<traces::Kernel> make_gemm_reduction(const configs::GemmReduction& reduc
   const auto architecture = isa::Architecture::find(gpu.architecture());
   if (!architecture) return std::unexpected(architecture.error());
   const configs::ProductFamily family = configs::product_family(gpu.architecture());
-  if (family != configs::ProductFamily::kWgmma && family != configs::ProductFamily::kTcgen05)
-    return fail("gemm_reduction needs a GPU of architecture sm_90 or sm_100, as hopper_gemm and blackwell_gemm do");
+  const bool packs = family == configs::ProductFamily::kWgmma || family == configs::ProductFamily::kTcgen05;
+  if (!packs && result_of(reduction) != configs::FP32)
+    return fail("gemm_reduction to 16 or 8 bits needs a GPU of architecture sm_90 or sm_100, as hopper_gemm and blackwell_gemm do");
   const uint64_t values = reduction.m() * reduction.n();
   const bool in_l2 = values * kPartBytes * reduction.parts() <= gpu.l2().bytes() / 2;
   traces::Kernel kernel;

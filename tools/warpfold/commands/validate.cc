@@ -5,6 +5,7 @@
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/gnuplot.h"
 #include "tools/warpfold/render/html.h"
+#include "tools/warpfold/render/validation_errors_plot.h"
 #include "tools/warpfold/render/validation_report.h"
 #include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/profile_errors.h"
@@ -17,11 +18,15 @@ namespace {
 namespace po = boost::program_options;
 namespace fs = std::filesystem;
 
-Outcome<void> draw_picture(const configs::Validation& validation, const std::string& picture) {
+using Plot = std::string (*)(const configs::Validation& validation, const std::string& picture);
+
+// The picture that `option` names.
+Outcome<void> draw_picture(const configs::Validation& validation, const std::string& option, const std::string& picture,
+                           Plot plot_of) {
   const fs::path path(picture);
-  if (path.extension() != ".svg") return user_error("--plot " + picture + ": expected a name that ends in .svg");
-  const std::string plot = validation_plot(validation, path.filename().string());
-  if (plot.empty()) return user_error("--plot " + picture + ": no row has a simulated time to draw");
+  if (path.extension() != ".svg") return user_error(option + " " + picture + ": expected a name that ends in .svg");
+  const std::string plot = plot_of(validation, path.filename().string());
+  if (plot.empty()) return user_error(option + " " + picture + ": no row has a simulated time to draw");
   const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
   const std::string script = path.stem().string() + ".gp";
   if (auto written = write_output((fs::path(folder) / script).string(), plot); !written) return written;
@@ -104,8 +109,12 @@ Outcome<void> validate_command(const Invocation& invocation) {
       "family of kernels, each launch counted; launches of 8 us or more apart from shorter ones.",
       "  warpfold validate tests/validation/data/*.csv\n"
       "  warpfold validate tests/validation/data/*.csv --gpu H100 --kernel GEMM --set gpu.clock_mhz=1830\n"
-      "  warpfold validate --profile trace.json.gz --markdown trace.md\n"
-      "  warpfold validate my_gpu.csv --output my_gpu.json --html my_gpu.html\n");
+      "  warpfold validate --profile trace.json.gz --markdown trace.md
+"
+      "  warpfold validate my_gpu.csv --output my_gpu.json --html my_gpu.html
+"
+      "  warpfold validate tests/validation/data/*.csv --plot-errors errors.svg
+");
   options.positional("DATA", 1, -1);
   options.add()("profile", "the files are profiles of torch.profiler or Nsight, each compared with the GPU that it traced");
   options.add()("gpu", po::value<std::string>()->value_name("NAME"), "only rows of GPUs with this in their name");
@@ -118,7 +127,10 @@ Outcome<void> validate_command(const Invocation& invocation) {
                 "folder of finished simulations, which are kept and reused");
   options.add()("plot", po::value<std::string>()->value_name("FILE.svg"), "draw simulated over measured times (gnuplot)");
   options.add()("markdown", po::value<std::string>()->value_name("FILE.md"), "also write the tables as Markdown");
+  options.add()("plot-errors", po::value<std::string>()->value_name("FILE.svg"),
+                "draw errors by kernel and GPU: mean, bias and rows (gnuplot)");
   options.writes_file("plot");
+  options.writes_file("plot-errors");
   options.writes_file("markdown");
   add_run_options(options);
   options.add_html();
@@ -139,9 +151,11 @@ Outcome<void> validate_command(const Invocation& invocation) {
     if (auto written = write_html(options.text("html"), report::report_of(*validation)); !written) return written;
   }
   Outcome<void> drawn;
-  if (options.has("plot")) {
-    drawn = draw_picture(*validation, options.text("plot"));
-    if (!drawn && drawn.error().exit_code != kUserError) return drawn;
+  for (const auto& [option, plot] : {std::pair{"plot", Plot{&validation_plot}}, {"plot-errors", Plot{&validation_errors_plot}}}) {
+    if (!options.has(option)) continue;
+    const auto picture = draw_picture(*validation, "--" + std::string(option), options.text(option), plot);
+    if (!picture && picture.error().exit_code != kUserError) return picture;
+    if (!picture) drawn = picture;
   }
   if (auto written = write_output(destination->path, render_validation(*validation, destination->format)); !written) return written;
   return drawn;

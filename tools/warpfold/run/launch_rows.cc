@@ -10,6 +10,7 @@
 
 #include "tools/profile/name_table.h"
 #include "tools/profile/reading.h"
+#include "tools/profile/sizes.h"
 
 namespace warpfold::cli {
 namespace {
@@ -38,13 +39,37 @@ std::vector<std::vector<uint64_t>> tensors_of(const std::string& text) {
   return tensors;
 }
 
+// A product's matrices. `inner`: the extent that is summed over.
+std::vector<std::vector<uint64_t>> matrices(uint64_t batch, uint64_t rows, uint64_t inner, uint64_t columns) {
+  if (batch > 1) return {{batch, rows, inner}, {batch, inner, columns}};
+  return {{rows, inner}, {inner, columns}};
+}
+
+// NeuSight's columns are A[M,N] B[N,K]: its grids tile M x K, never M x N of another K (sitar-lab/NeuSight @6945927, bmm.csv,
+// linear.csv).
+bool sums_over_n(const MeasuredRow& row) { return row.text("source").find("sitar-lab/NeuSight") != std::string::npos; }
+
+// M, N and K of a row whose kernel's tiles cover its grid as C[M,N] = A[M,K] B[K,N], or, if the source is known for it or only that
+// fits the grid, as C[M,K] = A[M,N] B[N,K].
+std::vector<std::vector<uint64_t>> product_of(const MeasuredRow& row, const profile::NamedKernel& named,
+                                              profile::LaunchShape shape) {
+  const uint64_t m = row.count("M").value_or(0), n = row.count("N").value_or(0), k = row.count("K").value_or(0);
+  const uint64_t batch = row.count("batch").value_or(1);
+  const auto usual = matrices(batch, m, k, n), other = matrices(batch, m, n, k);
+  if (named.rule == nullptr || named.rule->sizes() != profile::PRODUCT || !named.rule->whole_tiles()) return usual;
+  const auto fits = [&](const auto& inputs) {
+    shape.op.inputs = inputs;
+    return profile::sizes_of(named, shape).grid_fits;
+  };
+  return fits(other) && (sums_over_n(row) || !fits(usual)) ? other : usual;
+}
+
 // The extents of the operator's tensors. A row with rows and columns alone states those of each array that a pass reads; the
 // kernel's name says how many arrays.
-std::vector<std::vector<uint64_t>> inputs_of(const MeasuredRow& row, const profile::NamedKernel& named) {
+std::vector<std::vector<uint64_t>> inputs_of(const MeasuredRow& row, const profile::NamedKernel& named,
+                                             const profile::LaunchShape& shape) {
   if (const std::string dims = row.option("dims"); !dims.empty()) return tensors_of(dims);
-  const auto m = row.count("M"), n = row.count("N"), k = row.count("K"), batch = row.count("batch");
-  if (m && n && k && batch.value_or(1) > 1) return {{*batch, *m, *k}, {*batch, *k, *n}};
-  if (m && n && k) return {{*m, *k}, {*k, *n}};
+  if (row.count("M") && row.count("N") && row.count("K")) return product_of(row, named, shape);
   const std::vector<std::vector<uint64_t>> matrix = tensors_of("[" + row.option("rows") + "," + row.option("cols") + "]");
   if (named.rule == nullptr || matrix.empty() || matrix.front().size() != 2) return {};
   if (named.rule->sizes() == profile::ROWS) return matrix;
@@ -70,7 +95,7 @@ std::optional<profile::LaunchShape> launch_of(const MeasuredRow& row, const prof
   if (facts.shared_bytes && *facts.shared_bytes >= 1) shape.shared_memory_bytes = extent(facts.shared_bytes).value_or(0);
   shape.name = row.text(names.find(row.text("impl")).rule != nullptr ? "impl" : "kernel");
   shape.op.name = row.option("op");
-  shape.op.inputs = inputs_of(row, names.find(shape.name));
+  shape.op.inputs = inputs_of(row, names.find(shape.name), shape);
   if (!row.text("dtype").empty()) shape.op.types = {row.text("dtype")};
   return shape;
 }
