@@ -117,6 +117,8 @@ Outcome GpuRun::run() {
     }
   }
   sharing_->part();
+  // In a deadlock twins hang alike.
+  for (size_t m = 0; m < class_runs_.size(); ++m) part_twins(class_runs_, m, true, fold_);
   const uint64_t dirty_bytes = sharing_->dirty_bytes();
   std::erase_if(class_runs_, [](const ClassRun& class_run) {
     const auto unused = [](const LaunchProgress& progress) { return progress.done == 0 && progress.running == 0; };

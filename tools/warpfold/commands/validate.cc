@@ -109,12 +109,9 @@ Outcome<void> validate_command(const Invocation& invocation) {
       "family of kernels, each launch counted; launches of 8 us or more apart from shorter ones.",
       "  warpfold validate tests/validation/data/*.csv\n"
       "  warpfold validate tests/validation/data/*.csv --gpu H100 --kernel GEMM --set gpu.clock_mhz=1830\n"
-      "  warpfold validate --profile trace.json.gz --markdown trace.md
-"
-      "  warpfold validate my_gpu.csv --output my_gpu.json --html my_gpu.html
-"
-      "  warpfold validate tests/validation/data/*.csv --plot-errors errors.svg
-");
+      "  warpfold validate --profile trace.json.gz --markdown trace.md\n"
+      "  warpfold validate my_gpu.csv --output my_gpu.json --html my_gpu.html\n"
+      "  warpfold validate tests/validation/data/*.csv --plot-errors errors.svg\n");
   options.positional("DATA", 1, -1);
   options.add()("profile", "the files are profiles of torch.profiler or Nsight, each compared with the GPU that it traced");
   options.add()("gpu", po::value<std::string>()->value_name("NAME"), "only rows of GPUs with this in their name");
