@@ -73,11 +73,11 @@ TEST_F(Limits, OfMemoryEndsACommandWithItsOwnExitCode) {
 
 TEST_F(Limits, OfTimeKeepThePointsOfAStudy) {
   write("s.textproto", small_scenario());
-  const std::vector<std::string> study = {"study", "s.textproto", "--axis", "heads=8..400", "--fold", "off", "--output", "out"};
+  const std::vector<std::string> study = {"study", "s.textproto", "--axis", "heads=8..1600", "--fold", "off", "--output", "out"};
   const Ended ended = run(with(study, {"--time-limit", "4s"}));
   EXPECT_EQ(ended.exit_code, kLimit);
   EXPECT_THAT(ended.err, HasSubstr("time limit of 4 s reached (--time-limit): "));
-  EXPECT_THAT(ended.err, HasSubstr("of 393 points are kept in out/points; the same command goes on from there"));
+  EXPECT_THAT(ended.err, HasSubstr("of 1593 points are kept in out/points; the same command goes on from there"));
 }
 
 // A task of Slurm's that is ended early leaves its points to the next one, and says so in its log.
@@ -87,7 +87,7 @@ TEST_F(Limits, OfTimeKeepThePointsOfATask) {
   std::filesystem::permissions(path("work/sbatch"), std::filesystem::perms::owner_all);
   const std::string before = std::getenv("PATH");
   setenv("PATH", (std::filesystem::path(path("work/sbatch")).parent_path().string() + ":" + before).c_str(), 1);
-  const std::vector<std::string> study = {"study", "s.textproto", "--axis", "heads=8..400", "--fold", "off", "--output", "out"};
+  const std::vector<std::string> study = {"study", "s.textproto", "--axis", "heads=8..1600", "--fold", "off", "--output", "out"};
   EXPECT_EQ(run(with(study, {"--slurm"})).exit_code, kSuccess);
   setenv("PATH", before.c_str(), 1);
   std::string plan;
@@ -97,7 +97,7 @@ TEST_F(Limits, OfTimeKeepThePointsOfATask) {
   const Ended ended = run(with(study, {"--worker", plan, "--time-limit", "4s"}));
   EXPECT_EQ(ended.exit_code, kLimit);
   EXPECT_THAT(ended.err, HasSubstr("time limit of 4 s reached (--time-limit): "));
-  EXPECT_THAT(ended.err, HasSubstr("of 393 points are kept in out/points; another task goes on from there"));
+  EXPECT_THAT(ended.err, HasSubstr("of 1593 points are kept in out/points; another task goes on from there"));
 }
 
 TEST_F(Limits, AreQuantities) {
