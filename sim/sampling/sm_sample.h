@@ -13,7 +13,7 @@ namespace warpfold::sim {
 // A sample of the SMs. CTAs of unequal length make every SM a class of its own. Where the options allow an error, a launch that
 // has the chip to itself is simulated on kSampledSms SMs, each of which stands for several: where one asks for a CTA, as many leave
 // the queue as the SMs that it stands for, and it runs one of them (SampledQueue). L2 and DRAM count its requests as often.
-constexpr size_t kSampledSms = 16;  // docs/sampling.md, "Many SMs that are unlike"
+constexpr size_t kSampledSms = 24;  // docs/sampling.md, "Many SMs that are unlike"
 
 // By how much the last of all SMs may end later than the last of `sampled` ones, at most, relative to the time from the first to
 // the last of those: with 95 % confidence, if ends are spread evenly (the largest of a sample; David and Nagaraja, "Order
