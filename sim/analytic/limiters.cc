@@ -59,7 +59,7 @@ class Counter {
     }
   }
 
-  // What so many CTAs of a class ask of one SM.
+  // Limiters of one SM that runs so many CTAs of a class.
   std::vector<Limiter> of_ctas(size_t cta_class, uint64_t ctas) {
     std::vector<Limiter> known = std::exchange(limiters_, {});
     Demand demand;

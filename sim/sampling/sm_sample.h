@@ -11,8 +11,8 @@
 namespace warpfold::sim {
 
 // A sample of the SMs. CTAs of unequal length make every SM a class of its own. Where the options allow an error, a launch that
-// has the chip to itself is simulated on kSampledSms SMs, each of which stands for several: where one asks for a CTA, as many leave
-// the queue as the SMs that it stands for, and it runs one of them (SampledQueue). L2 and DRAM count its requests as often.
+// has the chip to itself is simulated on kSampledSms SMs. Each simulated SM stands for n SMs. When it asks for a CTA, n CTAs leave
+// the queue, and it runs one of them (SampledQueue). L2 and DRAM count each of its requests n times.
 constexpr size_t kSampledSms = 24;  // docs/sampling.md, "Many SMs that are unlike"
 
 // By how much the last of all SMs may end later than the last of `sampled` ones, at most, relative to the time from the first to

@@ -155,7 +155,7 @@ TEST_F(ProfileCommand, SaysHowMuchRestsOnOpaqueLaunches) {
               HasSubstr("--opaque: unknown choice \"drum\"; did you mean \"dram\"?"));
 }
 
-// What overlaps already is not gained again.
+// Launches that overlap already gain nothing more.
 TEST_F(ProfileCommand, OverlapsOfTheTraceHaveNoPartInThePlan) {
   const auto report = message<configs::ProfileReport>({"profile", kTraces + "step.json"});
   for (const configs::ProfiledPair& pair : report.pairs()) {

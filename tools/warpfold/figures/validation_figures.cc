@@ -75,8 +75,8 @@ const configs::SimulatedPoint& longest(const std::vector<const configs::Simulate
 }
 
 template <typename Belongs>
-void add_group(const std::string& family, const std::string& kernel, const std::string& gpu, Belongs belongs,
-               configs::Validation& validation) {
+void add_rows_as_group(const std::string& family, const std::string& kernel, const std::string& gpu, Belongs belongs,
+                       configs::Validation& validation) {
   std::vector<double> errors;
   double measured = 0;
   double simulated = 0;
@@ -91,21 +91,11 @@ void add_group(const std::string& family, const std::string& kernel, const std::
     simulated += row.simulated_rate();
   }
   if (errors.empty()) return;
-  const validation::Errors is = validation::errors_of(errors);
-  configs::ErrorGroup& group = *validation.add_groups();
-  group.set_family(family);
-  group.set_kernel(kernel);
-  group.set_gpu(gpu);
-  group.set_rows(static_cast<uint32_t>(is.count));
-  group.set_mean(is.mean);
-  group.set_median(is.median);
-  group.set_p90(is.p90);
-  group.set_largest(is.largest);
-  group.set_bias(is.bias);
+  configs::ErrorGroup& group = add_group(family, kernel, gpu, errors, validation);
   if (!rated) return;
   group.set_rate_unit(unit);
-  group.set_measured_rate(measured / static_cast<double>(is.count));
-  group.set_simulated_rate(simulated / static_cast<double>(is.count));
+  group.set_measured_rate(measured / static_cast<double>(errors.size()));
+  group.set_simulated_rate(simulated / static_cast<double>(errors.size()));
 }
 
 }  // namespace
@@ -206,6 +196,22 @@ std::vector<std::string> families_of(const configs::Validation& validation) {
   return families;
 }
 
+configs::ErrorGroup& add_group(const std::string& family, const std::string& kernel, const std::string& gpu,
+                               const std::vector<double>& errors, configs::Validation& validation) {
+  const validation::Errors is = validation::errors_of(errors);
+  configs::ErrorGroup& group = *validation.add_groups();
+  group.set_family(family);
+  group.set_kernel(kernel);
+  group.set_gpu(gpu);
+  group.set_rows(static_cast<uint32_t>(is.count));
+  group.set_mean(is.mean);
+  group.set_median(is.median);
+  group.set_p90(is.p90);
+  group.set_largest(is.largest);
+  group.set_bias(is.bias);
+  return group;
+}
+
 // The whole of each family, then each of its pairs of kernel and GPU if it has several.
 void add_error_groups(configs::Validation& validation) {
   for (const std::string& family : families_of(validation)) {
@@ -215,10 +221,10 @@ void add_error_groups(configs::Validation& validation) {
       const std::pair part(row.kernel(), row.gpu());
       if (std::ranges::find(parts, part) == parts.end()) parts.push_back(part);
     }
-    if (parts.size() > 1) add_group(family, "", "", [](const auto&) { return true; }, validation);
+    if (parts.size() > 1) add_rows_as_group(family, "", "", [](const auto&) { return true; }, validation);
     for (const auto& [kernel, gpu] : parts) {
       const auto belongs = [&](const auto& row) { return row.kernel() == kernel && row.gpu() == gpu; };
-      add_group(family, kernel, gpu, belongs, validation);
+      add_rows_as_group(family, kernel, gpu, belongs, validation);
     }
   }
 }

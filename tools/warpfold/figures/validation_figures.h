@@ -28,6 +28,9 @@ configs::ValidatedRow validated_row(const validation::MeasuredRow& measured, con
 // another has no slowdown.
 std::string why_no_figure(const configs::ValidatedRow& row);
 
+// Adds a group with the statistics of these relative errors, of which there is at least one.
+configs::ErrorGroup& add_group(const std::string& family, const std::string& kernel, const std::string& gpu,
+                               const std::vector<double>& errors, configs::Validation& validation);
 // Errors of a validation's rows, by group.
 void add_error_groups(configs::Validation& validation);
 

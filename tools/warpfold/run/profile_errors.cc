@@ -76,17 +76,7 @@ class ProfileValidation {
   configs::Validation take() {
     for (const auto& [key, errors] : errors_) {
       const auto& [shorter, kernel, gpu] = key;
-      const validation::Errors is = validation::errors_of(errors);
-      configs::ErrorGroup& group = *validation_.add_groups();
-      group.set_family(length_of(!shorter));
-      group.set_kernel(kernel);
-      group.set_gpu(gpu);
-      group.set_rows(static_cast<uint32_t>(is.count));
-      group.set_mean(is.mean);
-      group.set_median(is.median);
-      group.set_p90(is.p90);
-      group.set_largest(is.largest);
-      group.set_bias(is.bias);
+      add_group(length_of(!shorter), kernel, gpu, errors, validation_);
     }
     return std::move(validation_);
   }

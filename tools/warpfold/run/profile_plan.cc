@@ -189,7 +189,7 @@ class Planner {
     } else {
       // Neither is faster beside the other than alone.
       said.set_bound_us(std::max({bound->lower_bound() / request_.gpu.clock_mhz(), us(*first_alone), us(*second_alone)}));
-      // What an opaque kernel wants is assumed: the bound does not end the search.
+      // An opaque kernel's resource is an assumption: its bound does not end the search.
       pairs_.back().simulated = said.opaque() || said.bound_us() < said.sequential_us();
     }
   }
