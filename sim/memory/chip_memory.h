@@ -43,7 +43,8 @@ class ChipMemory {
     uint32_t transfer;
     Reply reply;
   };
-  // Takes what has passed at next(). True if a transfer is complete, which is then in `passed`.
+  // Takes the part that passes at next(). Returns true, with the transfer in `passed`, if it was the transfer's last
+  // part.
   bool pop(Passed& passed);
   // True if no transfer of the lane is under way.
   bool quiet(size_t lane) const { return lanes_[lane].under_way == 0; }
@@ -53,8 +54,7 @@ class ChipMemory {
   void set_weight(size_t lane, uint64_t sms);
   // Makes lane `to`, which may be a new one behind the others, a copy of lane `from` with `sms` SMs.
   void copy_lane(size_t from, size_t to, uint64_t sms);
-  // Bytes for each SM of a lane: those that L2 and DRAM have yet to move, dirty ones in L2, and those that wait for
-  // DRAM.
+  // For each SM of a lane: bytes that L2 and DRAM have yet to move, dirty bytes in L2, and bytes that wait for DRAM.
   struct Backlog {
     uint64_t l2_read = 0;
     uint64_t l2_write = 0;
@@ -77,16 +77,16 @@ class ChipMemory {
  private:
   enum Part : uint8_t { kL2Read, kL2Write, kDram };
   static constexpr int kParts = 3;
-  static constexpr uint32_t kNoTransfer = UINT32_MAX;  // of work for which no transfer waits
+  static constexpr uint32_t kNoTransfer = UINT32_MAX;  // transfer number of work for which no transfer waits
 
   struct Transfer {
-    int parts = 0;  // of the transfer, under way
+    int parts = 0;  // number of parts under way
     bool under_way = false;
     bool write = false;
     Cycle idle_end = 0;                         // end at the SM's port if that is idle, and at L2 and DRAM without other lanes
     std::vector<uint64_t> held_before[kParts];  // per launch: time that other lanes had held the server before the part came
     int launch = 0;
-    Reply reply;  // from the port and the parts that have passed
+    Reply reply;  // of the port and the parts that have passed so far
   };
   struct Lane {
     std::vector<Transfer> transfers;
@@ -106,9 +106,9 @@ class ChipMemory {
   std::vector<Lane> lanes_;
   DramServer::Room room_;
   uint64_t turnaround_;        // thousandths
-  uint64_t dirty_ = 0;         // bytes in L2
-  uint64_t evicted_ = 0;       // from L2 and not yet written, in DRAM's units of work
-  uint64_t written_back_ = 0;  // by L2 and not yet written to DRAM, in the same units
+  uint64_t dirty_ = 0;         // dirty bytes in L2
+  uint64_t evicted_ = 0;       // work of evicted bytes that DRAM has yet to write, in DRAM's units
+  uint64_t written_back_ = 0;  // work of written-back bytes that DRAM has yet to write, in the same units
   Cycle latest_ = 0;           // cycle of the latest request
 };
 

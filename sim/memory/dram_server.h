@@ -25,7 +25,7 @@ class DramServer {
  public:
   struct Room {
     uint64_t dirty_bytes = 0;       // dirty bytes that stay in L2
-    uint64_t write_back_bytes = 0;  // bytes beyond those, which leave L2 as DRAM has time
+    uint64_t write_back_bytes = 0;  // written-back bytes, which leave L2 as DRAM has time
     uint64_t queue_bytes = 0;       // bytes of evicted lines in DRAM's write queue
 
     bool operator==(const Room&) const = default;
@@ -105,7 +105,7 @@ class DramServer {
   uint64_t written_bytes() const { return written_bytes_; }
 
   void visit(StateVisitor& visitor) {
-    // All fields are listed. Not visited: turnaround, which is constant; room, which changes with the rate.
+    // The binding lists all fields. Not visited: turnaround, which is constant; room, which changes with the rate.
     [[maybe_unused]] const auto& [server, room, turnaround, dirty, evicted, written_back, written_bytes] = *this;
     if (visitor.recording()) catch_up(visitor.now());  // so that equal states have equal keys
     visitor.level(dirty_, room_.dirty_bytes, written_bytes_);
@@ -118,7 +118,7 @@ class DramServer {
   bool operator==(const DramServer&) const = default;
 
  private:
-  // Returns the cycle in which the work beyond the room has left.
+  // Returns the cycle in which the work beyond the room is done.
   Cycle make_room(Cycle now, uint64_t& waiting, uint64_t most_bytes) {
     const uint64_t most = server_.work_of(most_bytes);
     if (waiting <= most) return now;
@@ -134,9 +134,9 @@ class DramServer {
   BandwidthServer server_;
   Room room_;
   uint64_t turnaround_;        // thousandths
-  uint64_t dirty_ = 0;         // bytes in L2
-  uint64_t evicted_ = 0;       // from L2 and not yet written, in units of work
-  uint64_t written_back_ = 0;  // by L2 and not yet written to DRAM, in units of work
+  uint64_t dirty_ = 0;         // dirty bytes in L2
+  uint64_t evicted_ = 0;       // work of evicted bytes that DRAM has yet to write, in the server's units
+  uint64_t written_back_ = 0;  // work of written-back bytes that DRAM has yet to write, in the server's units
   uint64_t written_bytes_ = 0;
 };
 

@@ -16,7 +16,7 @@ void FairServer::held_by_others(size_t lane, std::vector<uint64_t>& into) const 
   if (!of.parts.empty()) into[static_cast<size_t>(of.parts.front().launch)] -= of.sms * (virtual_ - of.head_since);
 }
 
-// Adds the SMs of a lane to those that share the rate, or removes them.
+// If `more`, adds the SMs of a lane to the asking SMs, otherwise removes them.
 void FairServer::asks(const Lane& lane, bool more) {
   const auto launch = static_cast<size_t>(lane.parts.front().launch);
   asking_ = more ? asking_ + lane.sms : asking_ - lane.sms;

@@ -11,15 +11,15 @@
 namespace warpfold::sim {
 
 // A bandwidth server of the chip that lanes share: generalised processor sharing (Parekh and Gallager, IEEE/ACM ToN
-// 1993). A lane is one SM, or n SMs that do the same. All SMs with transfers to pass get equal parts of the rate.
-// Within a lane, transfers are served first come, first served.
+// 1993). A lane is one SM, or n SMs that do the same. An SM asks while it has transfers to pass; all SMs that ask get
+// equal parts of the rate. Within a lane, transfers are served first come, first served.
 //
 //   8 bytes a cycle; lane 0 has one SM, lane 1 three, and each SM asks for 16 bytes at cycle 0: all pass by 8 (64 bytes in all).
 //   If lane 0 asks alone, its 16 bytes pass by 2.
 //
-// Virtual time is the work that the server has done for each SM with transfers to pass. A transfer has passed when
-// virtual time reaches its finish. Both clocks are exact: real time is in 1/2^shift cycles, and a division by the SMs
-// that ask keeps its remainder.
+// Virtual time is the work that the server has done for each SM that asks. A transfer has passed when virtual time
+// reaches its finish. Both clocks are exact: real time is in 1/2^shift cycles, and a division by the SMs that ask keeps
+// its remainder.
 class FairServer {
  public:
   // All lanes together get `numerator / denominator` bytes a cycle.
@@ -33,14 +33,14 @@ class FairServer {
   uint64_t work_of(uint64_t bytes) const { return unit_.work_of(bytes); }
   // Work of bytes that take `more` thousandths longer than other bytes.
   uint64_t work_of(uint64_t bytes, uint64_t more) const { return unit_.work_of(bytes, more); }
-  // Cycles of `bytes` for each SM of the lane, on a server that serves no other lane.
+  // Returns the cycles that `bytes` for each SM of the lane take on a server that serves no other lane.
   Cycle duration(size_t lane, uint64_t bytes) const;
 
   // Queues `work` for each SM of the lane, from the current cycle on (advance).
   void add(size_t lane, uint64_t work, uint32_t transfer, int launch);
   // Serves up to the start of cycle `now`. The transfers that pass before that must have been taken by pop.
   void advance(Cycle now);
-  // Does as much of `work` as fits the idle time before `now`. Returns the rest.
+  // Does as much of `work` as fits the idle time before `now`. Returns the remaining work.
   uint64_t work_while_idle(Cycle now, uint64_t work);
 
   // Skips time: the same state goes on `by` cycles later.
@@ -51,7 +51,7 @@ class FairServer {
   struct Passed {
     size_t lane;
     uint32_t transfer;
-    Cycle start;  // of the transfer's service
+    Cycle start;  // cycle in which the service of the transfer began
   };
   // Serves until the next transfer has passed. It stays at the head of its lane until pop.
   Passed serve_next();

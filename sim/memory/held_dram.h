@@ -50,7 +50,7 @@ class HeldDram {
 
   // The holder matters only while a request may have to wait.
   void visit(StateVisitor& visitor) {
-    // All fields are listed.
+    // The binding lists all fields.
     [[maybe_unused]] const auto& [server, holders] = *this;
     if (visitor.recording()) server_.catch_up(visitor.now());  // as a request would
     const bool busy = server_.free_at() >= visitor.now();

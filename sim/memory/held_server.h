@@ -32,7 +32,7 @@ class HeldServer {
 
   // The holder matters only while a request may have to wait.
   void visit(StateVisitor& visitor) {
-    // All fields are listed. Not visited: resource, which is constant.
+    // The binding lists all fields. Not visited: resource, which is constant.
     [[maybe_unused]] const auto& [server, holders, resource] = *this;
     const bool busy = server_.free_at() >= visitor.now();
     if (busy || !visitor.recording()) holders_.visit(visitor, visitor.now() - 1);

@@ -11,8 +11,8 @@
 
 namespace warpfold::sim {
 
-// Rates of L2 and DRAM for one SM alone: l2_read / (1000 x sms) bytes a cycle, and so on. They are those of the chip
-// divided among `sms` SMs, unless other SMs leave more.
+// Rates of L2 and DRAM for one SM alone: l2_read / (1000 x sms) bytes a cycle, and so on. They are the chip's rates
+// divided among `sms` SMs, unless other SMs leave this SM more.
 struct MemoryRates {
   uint64_t l2_read = 0;
   uint64_t l2_write = 0;
@@ -36,11 +36,11 @@ class MemoryShare {
   struct Transfer {
     bool write = false;
     uint32_t bytes = 0;
-    uint32_t l2_bytes = 0;  // time that the transfer takes of L2, as bytes that L2 could move in it
+    uint32_t l2_bytes = 0;  // L2 time of the transfer, as the bytes that L2 could move in that time
     uint64_t dram_bytes = 0;
     int launch = 0;
   };
-  // Passes the SM's own port: ingress for loads, egress for stores.
+  // Passes the SM's network port: ingress for loads, egress for stores.
   Passage pass_port(Cycle now, const Transfer& transfer);
   // Passes L2 and DRAM at the SM's own rates: from L2 to the SM, or from the SM to L2 and, for the evicted share, on to
   // DRAM. `port`: result of pass_port.
@@ -66,7 +66,7 @@ class MemoryShare {
 
   // The SM must have rates of its own.
   void visit(StateVisitor& visitor) {
-    // All fields are listed.
+    // The binding lists all fields.
     [[maybe_unused]] const auto& [spec, rates, ingress, egress, l2_read, l2_write, dram] = *this;
     [[maybe_unused]] const auto& [read_rate, write_rate, dram_rate, room, sms] = rates_;
     for (const uint64_t rate : {rates_.l2_read, rates_.l2_write, rates_.dram, rates_.dram_room.dirty_bytes,
@@ -88,7 +88,7 @@ class MemoryShare {
   HeldDram dram_;
 };
 
-// Takes an evenly spread share of a stream: of its bytes, those that go to DRAM; of its requests, those that hit in L1.
+// Picks an evenly spread share of a sequence: the bytes of a stream that go to DRAM, or the requests that hit in L1.
 // The share is rounded to 1/16384, so that the remainder recurs after few requests.
 class SpreadShare {
  public:
@@ -106,7 +106,7 @@ class SpreadShare {
   double share() const { return static_cast<double>(numerator_) / kUnits; }
 
   void visit(StateVisitor& visitor, const char* name) {
-    // All fields are listed. Not visited: numerator, which is constant.
+    // The binding lists all fields. Not visited: numerator, which is constant.
     [[maybe_unused]] const auto& [numerator, accumulated] = *this;
     visitor.value(name, accumulated_);
   }

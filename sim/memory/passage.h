@@ -18,7 +18,7 @@ struct Passage {
   const HoldHistory* holders = nullptr;
 };
 
-// Cycles lost, per launch to blame.
+// Cycles lost, by the launch that is to blame for them.
 using LostTo = std::vector<uint64_t>;
 // Adds the last `late` cycles of the passage's wait to `lost`, each to the launch that held the server. `own`: the
 // launch for cycles without a holder.
@@ -29,7 +29,7 @@ struct Reply {
   Cycle transferred = 0;  // end on the slowest server, without latency
   Cycle uncontended = 0;  // the same if all servers were idle
   Contended slowest = Contended::kDram;
-  LostTo lost{};  // of the cycles between these two, by launch, in proportion; empty: none
+  LostTo lost{};  // the difference of these two, by launch, in proportion; empty: none
 };
 
 }  // namespace warpfold::sim

@@ -84,7 +84,7 @@ void assess_alternative_absences(Sm& sm, Cycle now) {
 
 void visit_alternatives(Sm& sm, StateVisitor& visitor) {
   for (AlternativeRun& alternative : sm.state().alternatives) {
-    // All fields are listed. Not visited: bounds, which are constant; absences, which follow from them and the
+    // The binding lists all fields. Not visited: bounds, which are constant; absences, which follow from them and the
     // launches.
     [[maybe_unused]] const auto& [bounds, differences, absences, absent] = alternative;
     visitor.count(alternative.differences);

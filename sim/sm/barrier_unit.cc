@@ -34,7 +34,7 @@ void mbarrier_arrive(Sm& sm, const BarrierEvent& event, Cycle now) {
   Mbarrier& barrier = mbarrier_of(sm, event);
   barrier.bytes_left += static_cast<int64_t>(event.value);  // bytes to expect
   join(sm, barrier.arrived, event.cta, event.delay, now);
-  // Arrivals beyond those of a phase are ignored; a program may not rely on them.
+  // More arrivals than a phase takes have no effect: no program may count on them.
   if (barrier.arrivals_left > 0) --barrier.arrivals_left;
   finish_phase(sm, event, now);
 }
@@ -187,7 +187,7 @@ void visit_barriers(Sm& sm, int cta_index, StateVisitor& visitor) {
   visitor.value("barriers_filling", filling);
   for (; filling != 0; filling &= filling - 1) {
     NamedBarrier& barrier = cta.barriers[std::countr_zero(filling)];
-    // completed is visited relative to the phases of the waiting warps (sm_state.cc).
+    // sm_state.cc visits completed, relative to the phase that each waiting warp waits for.
     [[maybe_unused]] const auto& [arrived, completed, last] = barrier;
     visitor.value("barrier_arrived", barrier.arrived);
     visit_arrival(sm, "barrier_last", cta_index, barrier.last, visitor);

@@ -25,7 +25,7 @@ struct SubCoreEvent {
   uint8_t sub_core = 0;
   uint8_t slot = 0;
   uint8_t counter = 0;
-  uint64_t serial = 0;  // of the warp
+  uint64_t serial = 0;  // serial of the warp
   // kAsyncCopied: number of the cp.async group. kLoadResult: registers to write, of the even bank in bits 0-7, of the
   // odd bank in bits 8-15.
   uint64_t value = 0;
@@ -51,9 +51,9 @@ struct BarrierEvent {
   Kind kind;
   uint16_t cta = 0;
   uint16_t barrier = 0;  // ring of mbarriers, or named barrier
-  RingStage stage{};     // of the ring
-  uint64_t serial = 0;   // of the CTA
-  uint64_t value = 0;    // kBytes: bytes; kArrive: bytes to expect; else the phase
+  RingStage stage{};     // stage of the ring
+  uint64_t serial = 0;   // serial of the CTA
+  uint64_t value = 0;    // kBytes: bytes; kArrive: bytes to expect; otherwise the phase
   Delay delay{};
 
   bool operator==(const BarrierEvent&) const = default;
@@ -95,8 +95,7 @@ struct PartDelay {
   Delay delay{};
 };
 
-// An event as a state key holds it: slots in place of serials; phases, groups and commands relative to the current
-// ones.
+// An event as a state key holds it: slots in place of serials, and relative numbers of phases, groups and commands.
 struct EventKey {
   uint8_t kind = 0;
   uint8_t sub_core = 0;

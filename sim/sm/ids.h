@@ -5,7 +5,7 @@
 
 namespace warpfold::sim {
 
-enum class WarpSlot : uint32_t {};   // of the SM; SmState::place_of says on which sub-core the slot lies
-enum class RingStage : uint32_t {};  // of a ring of mbarriers; in state keys, counted from the ring's origin
+enum class WarpSlot : uint32_t {};   // warp slot of the SM; SmState::place_of returns its sub-core
+enum class RingStage : uint32_t {};  // stage of a ring of mbarriers; in state keys, counted from the ring's origin
 
 }  // namespace warpfold::sim

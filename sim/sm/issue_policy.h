@@ -10,7 +10,7 @@
 
 namespace warpfold::sim {
 
-// Picks the warp that issues. Its fields are what the policies remember from cycle to cycle.
+// Picks the warp that issues. The fields hold the policies' memory from cycle to cycle.
 //
 //   GTO              the warp that issued in the cycle before, if it is a candidate. Otherwise a warp of the oldest CTA with a
 //                    candidate: the warp that issued last, or else the lowest slot
@@ -75,14 +75,14 @@ class IssueArbiter {
     std::erase(ctas_, WarpMask{0});
     last_issued_ &= ~(WarpMask{1} << slot);
   }
-  // Forgets whose turn it is. Requires that no warp is resident.
+  // Resets the turns. Requires that no warp is resident.
   void reset() {
     last_issued_ = 0;
     last_turn_ = 0;
   }
 
   void visit(StateVisitor& visitor, WarpMask resident) {
-    // All fields are listed.
+    // The binding lists all fields.
     [[maybe_unused]] const auto& [ctas, last_issued, last_turn] = *this;
     for (WarpMask left = resident; left != 0; left &= left - 1) visitor.value("younger", younger_than(left & -left));
     visitor.values("last_issued", last_issued_, "last_turn", last_turn_);

@@ -110,8 +110,8 @@ void fit_to(const Spec& spec, Program& program) {
 // over each sector. If the whole launch adds to few sectors, the passes over a sector follow each other at the sector's
 // own rate.
 //
-//   28.5 passes a cycle of the chip, one in 3.48 cycles over a sector: the adders are busy from 28.5 x 3.48 = 99 sectors on; a
-//   lone sector is passed every 3.48 cycles
+//   28.5 passes a cycle on the chip, 3.48 cycles between two passes over the same sector: 99 sectors or more (28.5 x 3.48) keep
+//   the adders busy; a lone sector gets a pass every 3.48 cycles
 void take_l2_for_additions(const Spec& spec, Program& program) {
   if (spec.addition_milli_passes_per_clk == 0) return;
   for (MicroOp& op : program.ops) {
@@ -148,7 +148,7 @@ void fetch_lines(const Spec& spec, Program& program) {
   }
 }
 
-// True if a warp takes some loop of the body more than once.
+// True if some loop of the body takes a second trip in CTAs of this class.
 bool goes_round(const std::vector<traces::Node>& body, const traces::CtaClass& cta_class) {
   return std::ranges::any_of(body, [&](const traces::Node& node) {
     const auto* loop = std::get_if<traces::Loop>(&node);

@@ -29,7 +29,7 @@ bool uses_data_stage(Behaviour behaviour) {
 
 constexpr uint32_t kRegisterBytes = 128;  // 32 bits of each thread of a warp
 
-// Returns the wavefronts that the request takes of the data stage.
+// Returns the request's wavefronts in the data stage.
 uint32_t wavefronts_of(const MemoryRequest& request) {
   const MicroOp& op = *request.op;
   const bool bulk = op.behaviour == Behaviour::kBulkStore;
@@ -84,7 +84,7 @@ void MemoryStage::charge(Sm& sm, MemoryRequest& request, const HoldHistory& hold
   holders.charge(from, to, request.launch, [&](int culprit, uint64_t cycles) { charge(sm, request, culprit, resource, cycles); });
 }
 
-// Charges the transfer's delay of the request, `delay` cycles, to launches in proportion to TransferUnderWay::lost.
+// Charges the `delay` cycles by which the transfer holds up the request, to launches in proportion to transfer.lost.
 void MemoryStage::charge_transfer(Sm& sm, MemoryRequest& request, const TransferUnderWay& transfer, Cycle delay) {
   if (delay == 0) return;
   uint64_t all = 0;
@@ -130,7 +130,7 @@ void MemoryStage::enqueue(Sm& sm, const MemoryRequest& request) {
   schedule_arbitration(sm, request.issued);
 }
 
-// The request comes to the head of its queue and to address generation, which takes one instruction at a time. It reads
+// Starts address generation for the request at the head of the queue, one request at a time. Address generation reads
 // the address registers, so that a load's sources are free before the shared stage accepts the load. A store's data is
 // read on the way to the data stage (release_sources).
 void MemoryStage::reach_head(Sm& sm, MemoryQueue& queue) {

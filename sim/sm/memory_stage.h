@@ -54,19 +54,19 @@ struct MemoryQueue {
   bool operator==(const MemoryQueue&) const = default;
 };
 
-// Returns the cycles that the load takes of the way back to the register file.
+// Returns the cycles for which a load occupies the way back to the register file.
 Cycle return_cycles(const Spec& spec, const MicroOp& op);
 
 // A request that L2 and DRAM serve, or have served before the SM learns of it.
 struct TransferUnderWay {
   MemoryRequest request;
   uint64_t sequence = 0;   // order in which the SM asked
-  bool from_dram = false;  // at least one byte
+  bool from_dram = false;  // at least one byte comes from DRAM
   bool under_way = false;
   // Set once the transfer has passed:
   Cycle late = 0;  // cycles beyond the time that the transfer takes on idle servers
   Contended slowest = Contended::kDram;
-  LostTo lost{};  // as in Reply
+  LostTo lost{};  // Reply::lost
 
   bool operator==(const TransferUnderWay&) const = default;
 };
@@ -74,13 +74,13 @@ struct TransferUnderWay {
 // A reply that will reach the SM.
 struct ComingReply {
   Cycle at = 0;
-  uint64_t sequence = 0;  // of the transfer; replies of one cycle come in this order
+  uint64_t sequence = 0;  // TransferUnderWay::sequence; replies of the same cycle come in this order
   uint32_t transfer = 0;
 
   auto operator<=>(const ComingReply&) const = default;
 };
 
-// A request on its way through one of the SM's ports. It holds a credit of the data stage until it has left.
+// A request on its way through a network port of the SM. It holds a credit of the data stage until it has left.
 struct LeavingRequest {
   uint32_t bytes = 0;
   Cycle passed = 0;  // cycle in which it has passed the port
@@ -88,12 +88,12 @@ struct LeavingRequest {
   bool operator==(const LeavingRequest&) const = default;
 };
 
-// Requests at one of the SM's ports: ingress for loads, egress for stores.
+// Requests at a network port of the SM: ingress for loads, egress for stores.
 struct PortQueue {
-  std::vector<LeavingRequest> leaving{};  // in order of passed
-  uint64_t leaving_bytes = 0;             // sum over leaving
-  uint64_t unacknowledged = 0;            // bytes of requests without a reply yet, including those of leaving
-  uint64_t window = 0;                    // most bytes without a reply of requests that have left
+  std::vector<LeavingRequest> leaving{};  // in order of `passed`
+  uint64_t leaving_bytes = 0;             // sum over `leaving`
+  uint64_t unacknowledged = 0;            // bytes of requests without a reply yet, including the requests in `leaving`
+  uint64_t window = 0;                    // limit of bytes without a reply, of requests that have left
 
   void visit(StateVisitor& visitor);
   bool operator==(const PortQueue&) const = default;
@@ -117,18 +117,18 @@ struct BulkCopy {
 // memory that keeps up with the port never holds up the data stage, and a saturated one pushes back. A store is done
 // when its reply comes.
 //
-// Latencies are those of the opcode table, from issue; each wait on the way comes on top. The data stage serves the
-// operands of the tensor cores first, but for one wavefront of another request per product (reserve_for_tensor). Stall
-// reasons that it causes: mio_throttle, lg_throttle (queue full); short_scoreboard, long_scoreboard (wait for a reply).
-// Sources: Huerta et al., MICRO 2025 (queue, intervals); CIC-mio, CIC-wg (Hopper's credits, wavefronts, priority).
+// Latencies from issue come from the opcode table; each wait on the way is added. The data stage serves the operands of
+// the tensor cores first, but for one wavefront of another request per product (reserve_for_tensor). Stall reasons that
+// it causes: mio_throttle, lg_throttle (queue full); short_scoreboard, long_scoreboard (wait for a reply). Sources:
+// Huerta et al., MICRO 2025 (queue, intervals); CIC-mio, CIC-wg (Hopper's credits, wavefronts, priority).
 class MemoryStage {
  public:
   MemoryStage(const Spec& spec, const std::vector<SmLaunch>& launches);
 
   void enqueue(Sm& sm, const MemoryRequest& request);
   void handle(Sm& sm, const MemoryEvent& event, Cycle now);
-  // Takes the reply to transfer number `transfer` of L2 and DRAM, which may be of a later cycle. The SM learns of it
-  // Spec::memory_reply cycles after the transfer has passed.
+  // Takes the reply of L2 and DRAM to transfer number `transfer`, which may pass them in a later cycle. The SM learns
+  // of it Spec::memory_reply cycles after that.
   void passes(const Sm& sm, uint32_t transfer, const Reply& reply);
   // Cycle in which the SM learns of the next transfer; kNever: of none.
   Cycle next_reply() const { return next_reply_; }
@@ -148,7 +148,7 @@ class MemoryStage {
   // beside m64n64k16: one wavefront in 26 to 52 cycles, of which a product takes 32.
   uint32_t reserve_for_tensor(Sm& sm, Cycle now, uint32_t wavefronts, int launch);
 
-  // Forgets whose turn it is and the last holders. Requires that no CTA is resident.
+  // Resets the arbiters' turns and the last holders. Requires that no CTA is resident.
   void reset_arbiters();
 
   void visit(Sm& sm, StateVisitor& visitor);
@@ -209,7 +209,7 @@ class MemoryStage {
   std::vector<MemoryRequest> data_queue_;  // ring buffer
   size_t data_head_ = 0;
   size_t data_size_ = 0;
-  uint32_t head_passed_ = 0;  // wavefronts of the first request that have passed between tensor products
+  uint32_t head_passed_ = 0;  // wavefronts of the first request that passed between tensor products
   uint32_t credits_;
   BandwidthServer stage_;  // requests into the SM-shared stage
   Cycle arbitration_at_ = kNever;
@@ -220,7 +220,7 @@ class MemoryStage {
   std::vector<BulkCopy> bulk_queue_{};  // accepted, not started; first come, first served
   uint64_t outbound_ = 0;               // requests that have yet to ask L2 and DRAM
   std::vector<ReturnPath> returns_;     // per sub-core
-  Cycle longest_return_ = 0;            // most cycles that a load takes of a return path
+  Cycle longest_return_ = 0;            // most cycles for which a load occupies a return path
   HoldHistory bulk_history_{};
   HoldHistory stage_history_{};
   HoldHistory data_history_{};
@@ -229,7 +229,7 @@ class MemoryStage {
   std::vector<TransferUnderWay> transfers_{};      // by number
   std::vector<uint32_t> free_transfers_{};         // unused numbers of transfers_
   uint64_t asked_ = 0;                             // transfers requested so far
-  std::vector<ComingReply> replies_{};             // to transfers that have passed, in order
+  std::vector<ComingReply> replies_{};             // replies to transfers that have passed, in order of time
   Cycle next_reply_ = kNever;
   PortQueue ingress_;
   PortQueue egress_;

@@ -218,7 +218,7 @@ ChipMemory::Backlog MemoryStage::join_chip(const Sm& sm, Cycle now) {
   return memory_.backlog(std::max(now, sm.state().now));
 }
 
-// The chip must have returned all transfers that it was asked for (passes).
+// Requires that the chip has replied to all transfers (passes).
 void MemoryStage::leave_chip(Cycle now, const MemoryRates& rates, const ChipMemory::Backlog& backlog) {
   memory_.set_rates(now, rates);
   memory_.set_backlog(now, backlog);

@@ -8,8 +8,8 @@
 
 namespace warpfold::sim {
 void MemoryStage::visit_request(const Sm& sm, MemoryRequest& request, StateVisitor& visitor) const {
-  // All fields are listed. visit_queues visits ready, for heads of queues only, and enqueued and queued, for requests
-  // in the data stage's queue only.
+  // The binding lists all fields. visit_queues visits ready, for heads of queues only, and enqueued and queued, for
+  // requests in the data stage's queue only.
   [[maybe_unused]] const auto& [op, sub_core, slot, launch, cta, warp_serial, cta_serial, stage, group, issued, ready, enqueued,
                                 queued, delay] = request;
   visitor.value("request_op", static_cast<uint64_t>(request.launch) << 32 | request.op->place);
@@ -87,7 +87,7 @@ void MemoryStage::visit_ports(StateVisitor& visitor) {
 }
 
 void PortQueue::visit(StateVisitor& visitor) {
-  // All fields are listed. Not visited: leaving_bytes, the sum over leaving; window, which is constant.
+  // The binding lists all fields. Not visited: leaving_bytes, the sum over leaving; window, which is constant.
   visitor.value("leaving", leaving.size());
   for (LeavingRequest& request : leaving) {
     [[maybe_unused]] const auto& [bytes, passed] = request;
@@ -102,7 +102,7 @@ void PortQueue::visit(StateVisitor& visitor) {
 Cycle MemoryStage::return_margin(const Sm& sm) const { return sm.spec().memory_transit + longest_return_; }
 
 void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
-  // All fields are listed. Not visited: data_head, the place of a ring's first entry; longest_return, which is
+  // The binding lists all fields. Not visited: data_head, the place of a ring's first entry; longest_return, which is
   // constant; asked, the next sequence number; free_transfers, unused numbers. A key holds no transfers that the chip's
   // memory serves: no key is taken while the SM shares memory.
   [[maybe_unused]] auto& [memory, queues, data_queue, data_head, data_size, head_passed, credits, stage, arbitration_at,

@@ -51,7 +51,7 @@ class alignas(64) PipePort {
   int holder() const { return holder_; }          // launch for whose instruction the pipe is closed until then
 
   void visit(StateVisitor& visitor, uint32_t depth) {
-    // All fields are listed. Not visited: issued, an index into a ring.
+    // The binding lists all fields. Not visited: issued, an index into a ring.
     [[maybe_unused]] const auto& [free_at, admission, holder, last, issued, entries] = *this;
     if (!visitor.recording()) {
       visitor.time("pipe_free", free_at_);

@@ -41,7 +41,8 @@ bool has_condition(const MicroOp& op) {
 // two sectors at 3,940 and 4,570.
 constexpr uint32_t kPairBytes = 2 * traces::access::kSectorBytes;
 
-// Conflict-free data-stage passes: one per 128 bytes of a warp's access. LDSM moves one 8x8 matrix a pass.
+// Returns the data-stage passes without bank conflicts: one per 128 bytes of a warp's access. LDSM moves one 8x8 matrix
+// a pass.
 uint16_t minimum_wavefronts(const isa::OpcodeInfo& info, std::string_view mnemonic) {
   switch (info.behaviour) {
     case Behaviour::kLoadMatrix:

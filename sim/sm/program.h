@@ -90,7 +90,7 @@ struct alignas(64) MicroOp {
   uint16_t l2_passes = 0;
   bool adds_integers = false;
   uint32_t l2_sectors = 0;  // sectors that the whole launch adds to; 0: many
-  uint32_t l2_bytes = 0;    // time that the instruction takes of L2, as bytes that L2 could move in it
+  uint32_t l2_bytes = 0;    // L2 time of the instruction, as the bytes that L2 could move in that time
   bool commit = false;
   uint8_t depbar_counter = 0;
   uint16_t columns = 0;    // wgmma, tcgen05.mma: N
@@ -119,8 +119,8 @@ struct LoopSpan {
   traces::TripCount trips;
 };
 
-// Prefix sums of what instructions add to the account at every issue, modulo 2^32: an entry sums all instructions
-// before a position of the program. The difference of two entries is what the instructions between them add.
+// Prefix sums over a program: the amounts that all instructions before a position add to the account, modulo 2^32. The
+// difference of two entries is the amount that the instructions between them add.
 struct Tally {
   uint32_t waits = 0;                               // stall cycles after the issue cycle, of all instructions but branches
   uint32_t branches = 0;                            // stall cycles after the issue cycle, of branches

@@ -31,7 +31,7 @@ class ReturnPath {
   }
 
   void visit(StateVisitor& visitor, Cycle margin) {
-    // All fields are listed.
+    // The binding lists all fields.
     [[maybe_unused]] const auto& [taken] = *this;
     if (visitor.recording()) forget(visitor.now(), margin);
     visitor.value("returns", taken_.size());

@@ -4,11 +4,11 @@ namespace warpfold::sim {
 
 // Conditions that end a run of an SM before its limit. They are no part of the SM's state.
 struct RunControl {
-  bool launch_ended = false;  // in the last run, a launch's last CTA here ended
+  bool launch_ended = false;  // a launch's last CTA on the SM ended in the last run
   // The SM is simulated for its twins too (ClassRun::Twin). Sm::run then also stops where a twin may diverge: at the
   // last trip of a loop whose trips depend on the CTA class, or after time has been skipped.
   bool shared = false;
-  bool may_diverge = false;   // since run() was called, a twin may have come to diverge
+  bool may_diverge = false;   // since run() was called, such a point has been reached
   bool ends_sharing = false;  // since run() was called: sampling is about to extrapolate this SM alone, so all twins part
 
   void begin() { launch_ended = may_diverge = ends_sharing = false; }

@@ -9,7 +9,7 @@ bool holds(const LoopSpan& outer, const LoopSpan& inner) {
   return outer.depth < inner.depth && outer.begin <= inner.begin && inner.end <= outer.end;
 }
 
-// Passes through a loop's body in one CTA: the loop's trips times those of the loops around it.
+// Returns the passes through a loop's body in one CTA: the trips of the loop times the trips of each loop around it.
 uint64_t passes(const Program& program, const LoopSpan& loop, const traces::CtaClass& cta_class) {
   uint64_t product = traces::trips(loop.trips, cta_class);
   for (const LoopSpan& outer : program.loops) {

@@ -120,8 +120,8 @@ void Sm::take_from(int launch, CtaSource source, Cycle at) {
   if (!state_.interrupted) schedule(std::max(at, state_.now + 1), PlacementEvent{PlacementEvent::Kind::kPlace});
 }
 
-// Forgets whose turn it is and the last holders. No source says whether hardware keeps any of this from one kernel to
-// the next (assumed: it does not). So a kernel that runs by itself behaves as it does alone.
+// Resets the arbiters' turns and the last holders. No source says whether hardware keeps any of this from one kernel to
+// the next (assumed: it does not). So a kernel that later has the SM to itself behaves as it does alone.
 void Sm::reset_arbiters(Cycle now) {
   for (SubCore& sub_core : state_.sub_cores) sub_core.reset_arbiters(now);
   state_.memory.reset_arbiters();
@@ -131,7 +131,7 @@ void Sm::reset_arbiters(Cycle now) {
 
 void Sm::receive(std::vector<CtaList> ctas) {
   state_.receive(std::move(ctas));
-  assess_absences(*this, state_.now);  // launches with CTAs left may be other ones now
+  assess_absences(*this, state_.now);  // the set of launches with CTAs left may have changed
 }
 
 void Sm::settle() {

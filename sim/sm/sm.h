@@ -20,7 +20,7 @@ namespace warpfold::sim {
 class Sm;
 
 // Looks at an SM after each cycle in which a warp has finished a trip of a loop, or a CTA without loops has ended.
-// `now` is the cycle after that one. The observer may move the SM to a later cycle, `limit` at most.
+// `now` is the cycle after that one. The observer may fast-forward the SM, to `limit` at most.
 class SmObserver {
  public:
   virtual ~SmObserver() = default;
@@ -47,7 +47,7 @@ class SmObserver {
 class Sm {
  public:
   Sm(const Spec& spec, std::vector<SmLaunch> launches);
-  // Takes over `state`, which must be of an SM of the same spec.
+  // Starts from `state`, which must be of an SM of the same spec.
   Sm(const Spec& spec, SmState state);
   // Copies the state and the timeline so far. Nothing observes the copy.
   Sm(const Sm& other);
@@ -63,8 +63,9 @@ class Sm {
     ChipMemory::Request request;
   };
   std::vector<Asked>& outbox() { return outbox_; }                    // in order of time
-  const std::vector<int>& placement_order() const { return order_; }  // launches, in the order in which they may place CTAs
-  bool passes_on() const { return passes_on_; }  // delays are tracked: several launches, or warps that wait for each other
+  const std::vector<int>& placement_order() const { return order_; }  // launches, in the order of placement
+  // True if delays are tracked: there are several launches, or warps of a launch wait for each other.
+  bool passes_on() const { return passes_on_; }
 
   // ---- state
 
@@ -106,7 +107,7 @@ class Sm {
   const RunControl& control() const { return control_; }
   // Schedules an event, in the current cycle if `at` is past: a reply may have waited beyond its uncontended time.
   void schedule(Cycle at, const Event& event) { state_.events.schedule(std::max(at, state_.now), event); }
-  // Forgets whose turn it is and the last holders, in all units.
+  // Resets the arbiters' turns and the last holders in all units.
   void reset_arbiters(Cycle now);
 
   // ---- look
@@ -116,7 +117,7 @@ class Sm {
   Observation& observation() { return observation_; }
   const Observation& observation() const { return observation_; }
   const Account& account() { return settle(), state_.account; }
-  // Brings the account up to now. Sub-cores count straight code in stretches.
+  // Brings the account up to now: sub-cores count straight code in stretches.
   void settle();
   Account& ledger() { return state_.account; }  // the account without the stretches that are not settled
   const Account& ledger() const { return state_.account; }

@@ -2,7 +2,7 @@
 // of the missing warps. They are charged to the resource that its next CTA lacks, and to the launches that hold or
 // reserve it.
 //
-//   alone 16 CTAs of 4 warps, here 1, with the other registers held by a GEMM's CTA: 60 warp-cycles a cycle, for want of
+//   alone 16 CTAs of 4 warps, here 1, with the other registers held by a GEMM's CTA: 60 warp-cycles a cycle, for lack of
 //   registers, charged to the GEMM
 //
 // The same functions count the warp-cycles for which two launches have CTAs on the SM at the same time.
@@ -120,7 +120,7 @@ void assess_absences(Sm& sm, Cycle now) {
   assess_alternative_absences(sm, now);
 }
 
-// Each launch is charged whole warps, in proportion to what it holds. The largest holder takes the remainder of the
+// Each launch is charged whole warps, in proportion to its holdings. The largest holder takes the remainder of the
 // division.
 std::vector<Absence> absences(const Sm& sm, int launch, Cycle now) {
   const SmState& state = sm.state();

@@ -7,8 +7,8 @@
 //   consumer   waits 50 cycles for the stage: 30 of them are inherited                   delay 0 -> 30
 //   producer   is ready again long before the consumer and waits for it: inherits none   delay 30 (the consumer's)
 //
-// An operation that a warp starts (a copy, a load, a wgmma) begins with the warp's delay and adds what holds it up.
-// Only the differences between delays count, and those only up to kMostApart.
+// An operation that a warp starts (a copy, a load, a wgmma) begins with the warp's delay and adds its own delays. Only
+// differences between delays count, up to kMostApart.
 #include "sim/sm/sm_inherit.h"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ void visit_arrival(const Sm& sm, const char* name, int cta, Arrival& arrival, St
 
 void visit_delay(const Sm& sm, const char* name, int launch, int cta, uint64_t cta_serial, Delay delay, StateVisitor& visitor) {
   const SmState& state = sm.state();
-  // The callers visit whether the CTA is still there.
+  // The callers visit separately whether the CTA still exists.
   if (!sm.passes_on() || !state.cta_lives(cta, cta_serial)) return;
   visitor.relative(name, state.coupled(launch) ? behind(delay, state.ctas[cta].most_delay, 32) : delay.others);
 }

@@ -14,7 +14,7 @@ namespace warpfold::sim {
 
 class Sm;
 
-// Delays the warp by `cycles`.
+// Adds `cycles` to the warp's delay. `history`: Delay::all or Delay::others.
 inline void delay_warp(SmState& state, Warp& warp, uint64_t Delay::*history, Cycle cycles) {
   uint64_t& furthest = state.ctas[warp.cta].most_delay.*history;
   uint64_t& delay = warp.delay.*history;
@@ -34,9 +34,9 @@ void inherit(Sm& sm, Warp& warp, Delay delay, Cycle waited);
 void pass(Sm& sm, Warp& warp, const Arrival& before, WarpState waiting, Cycle now);
 // True if the arrival is recent enough for its delay to matter.
 bool remembered(const Sm& sm, const Arrival& arrival, Cycle now);
-// Adds an arrival with `delay` to those joined so far.
+// Joins an arrival at `now`, with `delay`, to the arrivals so far.
 void join(const Sm& sm, Arrival& arrival, int cta, Delay delay, Cycle now);
-// Returns the delay of the joined arrivals, if the last of them comes now.
+// Returns by how many cycles the joined arrivals would have come before `now` without contention.
 Delay joined(const Sm& sm, const Arrival& arrival, int cta, Cycle now);
 
 void visit_arrival(const Sm& sm, const char* name, int cta, Arrival& arrival, StateVisitor& visitor);

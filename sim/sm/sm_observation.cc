@@ -6,7 +6,7 @@
 
 namespace warpfold::sim {
 
-// Order: per sub-core its issue slot and its pipes, then the units that the SM has once.
+// Order: per sub-core its issue slot and its pipes, then the units that sub-cores share.
 std::vector<UseLane> use_lanes(const Spec& spec) {
   std::vector<UseLane> lanes;
   for (int c = 0; c < static_cast<int>(spec.sub_cores); ++c) {

@@ -35,7 +35,7 @@ std::vector<UseLane> use_lanes(const Spec& spec);
 // Records in the timeline that the warp has left segment `from` before `now`.
 void entered_segment(Sm& sm, const Warp& warp, uint32_t from, Cycle now);
 
-// Returns the launches of which a CTA has ended on the SM.
+// Returns start, end and CTAs of each launch of which a CTA has ended on the SM.
 std::vector<LaunchSpan> launch_spans(const Sm& sm);
 uint64_t port_reads(const Sm& sm);  // warp-wide register reads of all sub-cores
 // Returns a line for each blocked warp, with the condition for which it waits. For a deadlocked SM.

@@ -17,12 +17,12 @@ class Sm;
 // Returns a hash that changes with the warps' positions in their programs.
 uint64_t fingerprint(const Sm& sm);
 // True if, in cycle `at`, the SM's own state is that of an SM that has run nothing. Resets the arbiters and the
-// memory's rates first. Nothing may be left to run.
+// memory's rates first. Requires that nothing is left to run.
 bool is_pristine(Sm& sm, Cycle at);
 
 // True if a warp of `launch` is on its last trip of a loop whose trips one of the parameters gives.
 bool on_last_trip(const Sm& sm, int launch, const std::vector<bool>& parameters);
-// Exchanges the classes of the SM's CTAs and replaces its lists. `ctas` include the CTAs that have been placed.
+// Changes the classes of the SM's CTAs and replaces its lists. `ctas` include the CTAs that have been placed.
 // `class_of`: per launch, the new class of each class that has been placed.
 void exchange_classes(Sm& sm, std::vector<CtaList> ctas, const std::vector<ClassMap>& class_of);
 
@@ -36,7 +36,7 @@ using AccountCell = std::pair<uint32_t, WarpState>;
 // instruction.
 struct Correction {
   uint64_t instructions = 0;                // also the cycles in which they issued
-  std::map<AccountCell, uint64_t> waits{};  // that are still going on and have not been charged
+  std::map<AccountCell, uint64_t> waits{};  // cycles of waits that still go on and have not been charged
   uint64_t resident_warp_cycles = 0;
   uint64_t requested_bytes = 0;
   uint64_t served_bytes = 0;

@@ -20,7 +20,7 @@ std::vector<uint32_t> segments_of(const std::vector<SmLaunch>& launches) {
   return segments;
 }
 
-// Changes the trips left to those that class `to` would have left in place of class `from`.
+// Changes the warp's trips left, which are of class `from`, to the trips left that class `to` would have.
 void exchange_trips(Warp& warp, const traces::Kernel& kernel, uint32_t from, uint32_t to) {
   for (uint32_t depth = 0; depth < warp.op->depth; ++depth) {
     const traces::TripCount& count = warp.program->loop_around(*warp.op, depth).trips;
@@ -31,8 +31,8 @@ void exchange_trips(Warp& warp, const traces::Kernel& kernel, uint32_t from, uin
 void visit_launch(Sm& sm, int launch, StateVisitor& visitor) {
   SmState& state = sm.state();
   LaunchProgress& progress = state.progress[launch];
-  // All fields are listed. Not visited: start, except whether it is set, and end, which are results; next_run and
-  // next_in_run, which follow from placed; running, which follows from the resident CTAs.
+  // The binding lists all fields. Not visited: start, except whether it is set, and end, which are results; next_run
+  // and next_in_run, which follow from placed; running, which follows from the resident CTAs.
   [[maybe_unused]] const auto& [ready, start, end, next_run, next_in_run, placed, running, ended] = progress;
   visitor.time("launch_ready", progress.ready);
   visitor.value("launch_started", progress.start != kNever);
@@ -48,7 +48,7 @@ void visit_launch(Sm& sm, int launch, StateVisitor& visitor) {
 void visit_cta(Sm& sm, int index, StateVisitor& visitor) {
   Cta& cta = sm.state().ctas[index];
   if (!cta.resident) return;
-  // All fields of a CTA are listed. Not visited: serial, which is a name; registers, shared_memory and tensor_memory,
+  // The binding lists all fields. Not visited: serial, which is a name; registers, shared_memory and tensor_memory,
   // which are the launch's.
   [[maybe_unused]] const auto& [resident, serial, launch, cta_class, warps_running, registers, shared_memory, tensor_memory,
                                 register_pool, most_delay, warp_slots, rings, barriers, warpgroups, product_started,
@@ -79,7 +79,7 @@ void visit_cta(Sm& sm, int index, StateVisitor& visitor) {
   visitor.time("products_complete", cta.products_complete);
 }
 
-// Visits those fields of a warp that are relative to its CTA.
+// Visits the fields of a warp that are relative to its CTA.
 void visit_warp_in_cta(const Sm& sm, const Warp& warp, StateVisitor& visitor) {
   const SmState& state = sm.state();
   const Cta& cta = state.ctas[warp.cta];
@@ -200,7 +200,7 @@ uint64_t SmState::trips(const Warp& warp, const traces::TripCount& count) const 
 }
 
 void Sm::visit(StateVisitor& visitor) {
-  // All fields are listed. Not visited: held and slot_taken, which follow from the resident CTAs; present, which
+  // The binding lists all fields. Not visited: held and slot_taken, which follow from the resident CTAs; present, which
   // follows from held; absences, which follow from the launches; next_serial, which is a name; loop_end, which concerns
   // the observer; warps_started, which numbers the warps of the issue log, written by full replays only; may_place,
   // asks and interrupted, which are set only in a cycle that has not run completely.

@@ -42,7 +42,7 @@ struct HeldResources {
   bool operator==(const HeldResources&) const = default;
 };
 
-// Warps that a launch misses in every cycle for want of a resource, and the launch to which they are charged.
+// Warps that a launch misses in every cycle for lack of a resource, and the launch to which they are charged.
 struct Absence {
   int culprit;
   Contended resource;
@@ -100,8 +100,8 @@ struct SmState {
   std::vector<bool> slot_taken;  // by WarpSlot
   uint64_t open_wgmma = 0;       // wgmma commands that some of the four warps have yet to issue
   bool loop_end = false;         // a loop's trip or a CTA without loops has ended; the observer has yet to look
-  uint64_t next_serial = 1;      // for the next warp or CTA
-  uint64_t warps_started = 0;    // so far
+  uint64_t next_serial = 1;      // serial of the next warp or CTA
+  uint64_t warps_started = 0;    // number of the next warp in the issue log
   Cycle next_cta_at = 0;         // first cycle in which a CTA may be placed
   Cycle place_due = 0;           // cycle of the last placement scheduled
   bool may_place = false;        // an event of cycle `now` may have made room for a CTA
@@ -133,8 +133,8 @@ struct SmState {
   // Replaces each launch's list of CTAs. A new list begins with the CTAs that have been placed.
   void receive(std::vector<CtaList> ctas);
   void count_placed(int launch, uint64_t ctas);
-  // Exchanges the classes of the resident CTAs. `class_of`: per launch, the new class of each class. Loops whose trips
-  // depend on the class keep as many trips left as the new class would have.
+  // Changes the classes of the resident CTAs. `class_of`: per launch, the new class of each class. Loops whose trips
+  // depend on the class get the trips left that the new class would have.
   void exchange_classes(const std::vector<ClassMap>& class_of);
 };
 

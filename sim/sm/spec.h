@@ -17,7 +17,7 @@ namespace warpfold::sim {
 enum class IssuePolicy : uint8_t { kCggty, kGto, kLrr, kOldestFirst, kKernelPriority, kGreedyThenLowestSlot, kLowestSlotFirst };
 
 inline constexpr uint32_t kMostSubCores = 8;      // limit of configs/check_gpu.cc
-inline constexpr uint32_t kWavefrontBytes = 128;  // of one pass through the data stage
+inline constexpr uint32_t kWavefrontBytes = 128;  // bytes of one pass through the data stage
 
 // Parameters of an SM as plain numbers, constant during a run. make_spec computes them from a Gpu message.
 // configs/gpu.proto explains the fields; configs/gpus has the source of each value.
@@ -100,7 +100,7 @@ struct Spec {
   bool has(isa::Pipe pipe) const {
     return tensor_memory_columns > 0 || (pipe != isa::Pipe::kTcgen05 && pipe != isa::Pipe::kTensorMemory);
   }
-  // Returns the cycles that an m64nN command, N = `columns`, takes of the tensor cores.
+  // Returns the cycles for which an m64nN command occupies the tensor cores. `columns`: N.
   uint32_t wgmma_cycles(uint32_t columns) const {
     return static_cast<uint32_t>((uint64_t{columns} * 1000 + wgmma_milli_columns_per_clk - 1) / wgmma_milli_columns_per_clk);
   }

@@ -69,7 +69,7 @@ class SubCore {
   EventKey key_of(const Sm& sm, const SubCoreEvent& event);
 
   void start_warp(Sm& sm, int slot, Cycle now);
-  // Checks a blocked warp's condition again, after a change that the warp may wait for. `delay`: delay of the warp or
+  // Checks a blocked warp's condition again, after a change for which it may wait. `delay`: delay of the warp or
   // request behind the change; none: it has no history.
   void reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay = std::nullopt);
   // Wakes warps that wait for an entry in a queue of tensor products. `delay`: of the product that has left the queue.
@@ -89,7 +89,7 @@ class SubCore {
   int last_writer(int bank, int otherwise) const { return last_writer_[bank] >= 0 ? last_writer_[bank] : otherwise; }
   uint64_t port_reads(int launch) const { return port_reads_[launch]; }  // warp-wide register reads, both banks
 
-  // Forgets whose turn it is and the last holders. Requires that no warp is resident.
+  // Resets the arbiters' turns and the last holders. Requires that no warp is resident.
   void reset_arbiters(Cycle now);
   // Visits all state of the sub-core, warps included.
   void visit(Sm& sm, StateVisitor& visitor);
@@ -163,11 +163,12 @@ class SubCore {
   StallLedger stalls_;
 
   std::array<PipePort, kPorts> pipes_{};
-  uint32_t busy_ports_ = 0;                         // ports that may be closed, without those of kOftenTaken
-  std::array<Cycle, isa::kPipes> results_until_{};  // per pipe of kGiveWay: cycle in which the latch is free of the last result
-  int commit_launch_ = 0;                           // launch whose accumulators are written back
-  int wide_writer_ = -1;                            // launch of the last wide result that met accumulators; -1: none
-  uint32_t queue_entries_ = 0;                      // entries of the memory queue that are taken
+  uint32_t busy_ports_ = 0;  // ports that may be closed, without those of kOftenTaken
+  // Per pipe of kGiveWay: the cycle in which the last instruction with a result leaves the latch.
+  std::array<Cycle, isa::kPipes> results_until_{};
+  int commit_launch_ = 0;       // launch whose accumulators are written back
+  int wide_writer_ = -1;        // launch of the last wide result that met accumulators; -1: none
+  uint32_t queue_entries_ = 0;  // entries of the memory queue that are taken
 
   std::array<DispatchPort, kMostDispatchPorts> dispatch_ports_{};
   uint32_t dispatch_port_ = 0;  // port that the next instruction takes

@@ -1,13 +1,13 @@
-// Counters that a sub-core updates in stretches: what its warps have issued and lost. settle() charges them to the
-// account.
+// Counters of issued instructions and lost cycles, which a sub-core updates in stretches. settle() brings the account
+// up to now.
 #include <bit>
 
 #include "sim/sm/sm.h"
 
 namespace warpfold::sim {
 
-// Counts the instructions up to `end`, and the stall cycles of those before warp.op. go_on counts the stall cycles of
-// warp.op.
+// Counts the instructions up to `end`, and the stall cycles of the instructions before warp.op. go_on counts the stall
+// cycles of warp.op.
 void SubCore::count(Sm& sm, Warp& warp, const MicroOp* end) {
   const Program& program = *warp.program;
   const auto tally = [&](const MicroOp* op) -> const Tally& { return program.tallies[op - program.ops.data()]; };

@@ -69,7 +69,7 @@ void SubCore::async_copied(Sm& sm, Warp& warp, const SubCoreEvent& event, Cycle 
 
 // Accounts for a wait for an entry in a queue of tensor products. Products for tensor memory come from one thread and
 // follow each other, so that the warp inherits the delay of the product that made room. A warpgroup waits for its wgmma
-// products at another instruction, so that this wait delays the warp by itself.
+// products at another instruction, so that this wait counts as a delay of the warp.
 void SubCore::wait_for_tensor_cores(Sm& sm, Warp& warp, std::optional<Delay> delay, Cycle to) {
   const bool into_memory = warp.op->pipe == Pipe::kTcgen05;
   const TensorPipe& pipe = into_memory ? sm.tcgen05().pipe() : sm.wgmma().pipe();
@@ -128,8 +128,8 @@ void SubCore::tensor_room(Sm& sm, Pipe pipe, Delay delay, Cycle now) {
   }
 }
 
-// Instructions in front of a pipe, up to the last one with a result, were timed without the pairs that are now written
-// back.
+// Instructions wait in front of these pipes, timed without the pairs that are now written back. The last of them with a
+// result now leaves the latch later.
 void SubCore::begin_commits(Cycle now, Cycle cycles, int launch) {
   ports_.begin_commits(now, cycles);
   commit_launch_ = launch;

@@ -11,10 +11,10 @@ uint64_t place(const Warp& warp) { return static_cast<uint64_t>(warp.launch) << 
 }  // namespace
 
 void SubCore::visit(Sm& sm, StateVisitor& visitor) {
-  // All fields are listed: another field does not compile until it is listed here, and either visited below or named in
-  // this comment. Not visited: coupled, wants, of_launch, active_launches and busy_ports, which follow from the
-  // resident warps and the ports' times; stalls and unsettled, which are settled; dispatch_port, chosen anew in every
-  // cycle; plain and index, which are constant.
+  // The binding lists all fields: a new field does not compile until it is added here, and either visited below or
+  // named in this comment. Not visited: coupled, wants, of_launch, active_launches and busy_ports, which follow from
+  // the resident warps and the ports' times; stalls and unsettled, which are settled; dispatch_port, chosen anew in
+  // every cycle; plain and index, which are constant.
   [[maybe_unused]] auto& [ports, warps, resident, coupled, awake, check, tentative, timers, wants, of_launch, active_launches,
                           stalls, pipes, busy_ports, results_until, commit_launch, wide_writer, queue_entries, dispatch_ports,
                           dispatch_port, slot_free, slot_holder, last_writer, port_reads, issued, unsettled, arbiter, stepped, use,
@@ -44,7 +44,7 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
     visitor.value("slot_holder", slot_free_ > visitor.now() ? static_cast<uint64_t>(slot_holder_) : 0);
     visitor.time("slot_free", slot_free_);
   } else {
-    slot_free_ = visitor.moved(slot_free_);  // never in the future
+    slot_free_ = visitor.moved(slot_free_);  // always past
   }
   ports_.visit(visitor);
   visitor.values("last_writer_even", last_writer_[0], "last_writer_odd", last_writer_[1]);
@@ -56,12 +56,12 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
   visitor.counts(issued_);
 }
 
-// Trips of loops are visited apart from the key: they only count, until the last one.
+// Trips left of loops are not in the key: they only count down, until the last trip.
 void SubCore::visit_warp(int slot, StateVisitor& visitor) {
   Warp& warp = warps_[slot];
-  // All fields are listed. sm_state.cc visits delay, barrier_phase, wgmma_sequence and cursors, beside the CTA. Not
-  // visited: counted, which is op once settled; launch, which is the CTA's; row, which follows from op; program, which
-  // holds op; number and barrier_op, which only reports show.
+  // The binding lists all fields. sm_state.cc visits delay, barrier_phase, wgmma_sequence and cursors, beside the CTA.
+  // Not visited: counted, which is op once settled; launch, which is the CTA's; row, which follows from op; program,
+  // which holds op; number and barrier_op, which only reports show.
   [[maybe_unused]] const auto& [op, counted, last_issue, since, delay, launch, row, cta, long_counters, fresh_counters, blocked,
                                 in_barrier, counters, reason, resident, exited, barrier, index_in_cta, program, trips_left, serial,
                                 number, started, waiting_row, registers, barrier_op, barrier_phase, outstanding_stores,

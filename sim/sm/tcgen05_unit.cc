@@ -126,8 +126,8 @@ void Tcgen05Unit::commit(Sm& sm, const Tcgen05Command& command, Cycle now) {
 }
 
 void Tcgen05Unit::visit(Sm& sm, StateVisitor& visitor, Cycle blocked_since) {
-  // All fields are listed. Commands count from the one that starts next. Not visited: entries, which follow from the
-  // commands; a command's row, which follows from its op.
+  // The binding lists all fields. Commands count from the one that starts next. Not visited: entries, which follow from
+  // the commands; a command's row, which follows from its op.
   [[maybe_unused]] auto& [commands, next_id, next_start, entries, pipe, start_at, busy] = *this;
   visitor.relative("tcgen05_waiting", next_id_ - next_start_);
   Cycle earliest = std::min(visitor.now(), blocked_since);

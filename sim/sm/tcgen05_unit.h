@@ -21,7 +21,7 @@ struct Tcgen05Command {
   ProductOwner owner{};
   const MicroOp* op = nullptr;
   uint8_t sub_core = 0;  // holds an entry in this sub-core's queue
-  RingStage stage{};     // of a commit: its mbarrier in the ring
+  RingStage stage{};     // mbarrier of a commit, in its ring
   Delay delay{};         // Warp::delay of the warp that issued it
   Cycle issued = 0;
 
@@ -74,7 +74,7 @@ class Tcgen05Unit {
   uint64_t busy_ = 0;
 };
 
-// Cycles that a product takes of the tensor cores, and wavefronts that it takes of shared memory.
+// Cycles for which a product occupies the tensor cores, and its wavefronts in shared memory.
 Cycle tcgen05_cycles(const Spec& spec, const MicroOp& op);
 uint32_t tcgen05_a_wavefronts(const Spec& spec, const MicroOp& op);
 uint32_t tcgen05_wavefronts(const Spec& spec, const MicroOp& op);

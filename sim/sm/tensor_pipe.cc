@@ -24,7 +24,7 @@ Delay TensorPipe::start(Sm& sm, const ProductOwner& owner, Delay late, Cycle rea
 
 // Returns the delay of a product that has waited since `ready`. Behind products of its own CTA, it is as late as the
 // later of the two would be without contention. Behind products of other launches, it loses the cycles that they took.
-// The rest of the wait is the kernel's own.
+// The remaining wait is the kernel's own.
 Delay TensorPipe::charge(Sm& sm, const ProductOwner& owner, Delay late, Cycle ready, Cycle now) const {
   Cycle lost = 0;
   history_.charge(ready, now, owner.launch, [&](int culprit, uint64_t cycles) {
@@ -60,7 +60,7 @@ void TensorPipe::delay_by_wait(Sm& sm, Warp& warp, Cycle to) const {
 }
 
 void TensorPipe::visit(Sm& sm, StateVisitor& visitor, bool delayable, Cycle earliest) {
-  // All fields are listed. Not visited: resource, which is constant; launch, which is the CTA's.
+  // The binding lists all fields. Not visited: resource, which is constant; launch, which is the CTA's.
   [[maybe_unused]] const auto& [resource, free_at, last, launch, cta, serial, history] = *this;
   history_.visit(visitor, earliest);
   // A stall moves free_at even if it is past.

@@ -15,7 +15,7 @@ class Sm;
 // Owner of a product in the tensor cores.
 struct ProductOwner {
   int launch = 0;
-  uint32_t row = 0;  // of the account, for the product's instruction
+  uint32_t row = 0;  // row of the account, by the product's instruction
   int cta = 0;
   uint64_t cta_serial = 0;
 
@@ -35,9 +35,9 @@ class TensorPipe {
   Delay start(Sm& sm, const ProductOwner& owner, Delay late, Cycle ready, Cycle interval, Arrival* before, Cycle now);
   // Stalls the pipe for a product of the launch; `lost` of the cycles are due to other launches.
   void stand_still(Sm& sm, int launch, Cycle cycles, Cycle lost);
-  // A warp has waited until `to` for an entry in the pipe's queue. The first charges the ledger, the second delays the
-  // warp.
+  // Charges a warp's wait for an entry in the pipe's queue, which ends at `to`, to the ledger.
   void charge_wait(Sm& sm, const Warp& warp, Cycle to) const;
+  // Adds such a wait to the warp's delay.
   void delay_by_wait(Sm& sm, Warp& warp, Cycle to) const;
   // Forgets the launches of earlier products. Requires that no CTA is resident.
   void forget_holders() { history_.clear(); }
@@ -54,7 +54,7 @@ class TensorPipe {
   Contended resource_;
   Cycle free_at_ = 0;
   Arrival last_{};  // end of the last product's pipe time; delay of that product and of stalls since
-  int launch_ = 0;  // of the product started last
+  int launch_ = 0;  // launch of the product started last
   int cta_ = 0;
   uint64_t serial_ = 0;
   HoldHistory history_{};

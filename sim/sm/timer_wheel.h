@@ -37,7 +37,7 @@ class TimerWheel {
   }
 
   void visit(StateVisitor& visitor) {
-    // All fields are listed.
+    // The binding lists all fields.
     [[maybe_unused]] const auto& [due, occupied] = *this;
     if (!visitor.recording()) {
       std::rotate(due_.begin(), due_.end() - static_cast<ptrdiff_t>(visitor.shift() % kCycles), due_.end());

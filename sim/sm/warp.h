@@ -29,7 +29,7 @@ struct AsyncGroups {
 // A warp slot of a sub-core, with its warp. The fields that each issue reads come first.
 struct alignas(64) Warp {
   const MicroOp* op = nullptr;       // next instruction to issue
-  const MicroOp* counted = nullptr;  // the account includes what the warp has issued before this instruction
+  const MicroOp* counted = nullptr;  // the account includes all instructions before this one
   // The state key holds only whether the last issue was in the previous cycle. Of an exited warp, it is a moment
   // (Snapshot).
   Cycle last_issue = 0;

@@ -31,13 +31,13 @@ Cycle WgmmaUnit::interval(const Sm& sm, const WgmmaCommand& command, uint32_t ot
   return std::max({sm.spec().wgmma_cycles(command.columns), operands, sm.spec().wgmma_floor});
 }
 
-// Cycles from the start to the completion.
+// Returns the cycles from the start to the completion.
 Cycle WgmmaUnit::latency(const Sm& sm, const WgmmaCommand& command) const {
   const uint32_t pipeline = command.a_in_registers ? sm.spec().wgmma_completion_rs : sm.spec().wgmma_completion;
   return pipeline + std::max(sm.spec().wgmma_cycles(command.columns), command.columns / 2U);
 }
 
-// Returns the last cycles before the completion in which the update may read; they begin no earlier than the command.
+// Returns the length of the update's read window, which ends at the completion and begins no earlier than the command.
 Cycle WgmmaUnit::read_window(const Sm& sm, const WgmmaCommand& command) const {
   const uint32_t pipeline = command.a_in_registers ? sm.spec().wgmma_completion_rs : sm.spec().wgmma_completion;
   return std::min(sm.spec().commit_window, pipeline);
@@ -227,8 +227,8 @@ void WgmmaUnit::wait_for_wide_results(Sm& sm, uint64_t id) {
 }
 
 // The pipe stalls while an update waits: this command, the commands behind it and the next start all move. `lost` of
-// the delay is due to other launches, and the rest to this launch. For commands of other launches, the whole delay is
-// due to this launch.
+// the delay is due to other launches, the remaining delay to this launch. For commands of other launches, the whole
+// delay is due to this launch.
 void WgmmaUnit::delay_after(Sm& sm, uint64_t id, Cycle delay, Cycle lost) {
   const int launch = at(id).owner.launch;
   for (uint64_t later = id; later < next_start_; ++later) {
@@ -249,12 +249,12 @@ std::vector<uint64_t> WgmmaUnit::port_reads(const Sm& sm) const {
   return reads;
 }
 
-// Charges the update's wait for read slots. The wait that remains with the reads of its own launch alone is its own.
-// The rest is due to the other launches that read meanwhile, in proportion; the launch that read most takes the
-// remainder of the division:
+// Charges the update's wait for read slots. The wait that the reads of its own launch alone would have caused is the
+// launch's own. The remaining wait is due to the other launches that read meanwhile, in proportion. The launch that
+// read most takes the remainder of the division:
 //
-//   12 cycles have 24 slots. Reads of its own launch take 18 and another launch's 4: 2 of the 6 slots that it wants are left, 4
-//   are missing, which is 2 cycles. Without the other launch's reads none would be missing: both cycles are charged to it.
+//   12 cycles have 24 slots. Reads of the command's launch take 18 slots and reads of another launch 4. The update wants 6 and
+//   finds 2: 4 are missing, which is 2 cycles. Without the other launch none would be missing: both cycles are charged to it.
 //
 // Returns the cycles charged to other launches.
 Cycle WgmmaUnit::charge_reads(Sm& sm, const WgmmaCommand& command, Cycle delay) {

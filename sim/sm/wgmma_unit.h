@@ -63,12 +63,13 @@ class WgmmaUnit {
   // `oldest`: the first command with events to come. `blocked_since`: first cycle since which a warp waits for an
   // entry.
   void visit(Sm& sm, StateVisitor& visitor, uint64_t oldest, Cycle blocked_since);
-  // A skip has added to the port reads since `before`. Commands in flight compare with earlier counts, which must grow
-  // as much.
+  // Adjusts commands in flight after a skip, which has increased the port reads from `before`. The commands compare
+  // port reads with those at their start, which must grow by as much.
   void add_port_reads(Sm& sm, uint64_t oldest, const std::vector<uint64_t>& before);
   std::vector<uint64_t> port_reads(const Sm& sm) const;
-  // Number of sub-cores on which a command's warps lie, and the sub-core of its warp i.
+  // Number of sub-cores on which a command's warps lie.
   static int width(const Sm& sm);
+  // Sub-core of a command's warp i.
   static int sub_core_of(const Sm& sm, const WgmmaCommand& command, int i);
   uint64_t started() const { return next_start_; }
 

@@ -7,7 +7,7 @@
 namespace warpfold::sim {
 
 void WgmmaUnit::visit(Sm& sm, StateVisitor& visitor, uint64_t oldest, Cycle blocked_since) {
-  // All fields are listed. Numbers of commands count from the oldest.
+  // The binding lists all fields. Numbers of commands count from the oldest.
   [[maybe_unused]] auto& [commands, next_id, next_start, waiting, pipe, start_at, busy] = *this;
   visitor.relative("wgmma_waiting", waiting_);
   visitor.relative("wgmma_in_flight", next_start_ - oldest);
