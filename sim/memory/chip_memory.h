@@ -102,7 +102,7 @@ class ChipMemory {
   uint64_t beyond(uint64_t most_bytes, uint64_t& waiting, size_t lane) const;
   void passed_part(Cycle at, size_t lane, int part, Cycle start, Transfer& transfer);
 
-  std::vector<FairServer> servers_;  // [Part]
+  std::vector<FairServer> servers_;  // by Part
   std::vector<Lane> lanes_;
   DramServer::Room room_;
   uint64_t turnaround_;        // thousandths

@@ -74,14 +74,14 @@ class FairServer {
  private:
   __extension__ using Wide = unsigned __int128;
   struct Part {
-    uint64_t finish;  // in virtual time
+    uint64_t finish;  // virtual time of its end
     uint32_t transfer;
     int launch;
     Cycle start;
   };
   struct Lane {
     uint64_t sms = 0;
-    uint64_t finish = 0;         // of its last transfer, in virtual time
+    uint64_t finish = 0;         // virtual time at which its last transfer ends
     Cycle free_at = 0;           // last cycle in which the lane ran dry
     std::deque<Part> parts;      // under way; the first part is served
     uint64_t head_since = 0;     // the first part is served since then, in virtual time
@@ -98,9 +98,9 @@ class FairServer {
 
   BandwidthServer unit_;
   uint32_t shift_;
-  Wide clock_ = 0;          // 1/2^shift cycles
-  uint64_t virtual_ = 0;    // work served to each SM that asks
-  uint64_t remainder_ = 0;  // of a division by asking_
+  Wide clock_ = 0;          // real time, in 1/2^shift cycles
+  uint64_t virtual_ = 0;    // virtual time: work done for each SM that asks
+  uint64_t remainder_ = 0;  // remainder of the last division by asking_
   uint64_t asking_ = 0;     // SMs of lanes with parts
   std::vector<Lane> lanes_;
   std::vector<size_t> order_;        // lanes with parts, as a heap: the first lane's head passes next

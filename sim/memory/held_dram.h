@@ -52,7 +52,7 @@ class HeldDram {
   void visit(StateVisitor& visitor) {
     // The binding lists all fields.
     [[maybe_unused]] const auto& [server, holders] = *this;
-    if (visitor.recording()) server_.catch_up(visitor.now());  // as a request would
+    if (visitor.recording()) server_.catch_up(visitor.now());  // since a request would do the same
     const bool busy = server_.free_at() >= visitor.now();
     if (busy || !visitor.recording()) holders_.visit(visitor, visitor.now() - 1);
     server_.visit(visitor);

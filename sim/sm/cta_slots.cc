@@ -150,7 +150,7 @@ void handle(Sm& sm, const PlacementEvent& event, Cycle now) {
   if (event.kind == kCtaEnd) end_cta(sm, event.cta, now);
 }
 
-// An exited warp stays resident until its stores have left the SM (drain).
+// An exited warp stays resident until its stores are done (drain).
 void maybe_end_warp(Sm& sm, int sub_core, int slot, Delay delay, Cycle now) {
   SmState& state = sm.state();
   Warp& warp = state.sub_cores[sub_core].warp(slot);

@@ -21,7 +21,7 @@ void handle(Sm& sm, const PlacementEvent& event, Cycle now);
 // left holds back the launches behind it, unless reservations or quotas divide the SM among the launches of its epoch.
 // If the next CTA is on the chip's queue, the SM asks for it (SmState::asks); the next call goes on from there.
 void place_ctas(Sm& sm, Cycle now);
-// Ends an exited warp when its last store has left the SM, and the CTA when its last warp has ended.
+// Ends an exited warp when its last store is done, and the CTA when its last warp has ended.
 void maybe_end_warp(Sm& sm, int sub_core, int slot, Delay delay, Cycle now);
 // Counts `ctas` CTAs of the launch as placed, here or in skipped time.
 void count_placed(Sm& sm, int launch, uint64_t ctas);

@@ -17,8 +17,8 @@ struct SubCoreEvent {
     kCounter,      // decrements a dependence counter of a warp
     kLoadResult,   // writes a load's registers, then decrements the counter
     kAsyncCopied,  // a copy of a cp.async group has arrived
-    kBulkStored,   // a bulk store of a warp has left the SM
-    kStored,       // a store of a warp has left the SM
+    kBulkStored,   // a bulk store of a warp is done
+    kStored,       // a store of a warp is done
     kQueueEntry,   // an entry of the memory queue is free
   };
   Kind kind;
