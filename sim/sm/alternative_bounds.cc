@@ -1,5 +1,5 @@
 // Runs that differ in reservations and quotas alone are one run as long as each CTA is placed in the same cycle in all
-// of them: bounds decide placement, and the rest of an SM's behaviour follows from its state. So each placement
+// of them. Bounds affect placement only; all other behaviour of an SM follows from its state. So each placement
 // decision is also taken under the alternative bounds and compared. Missing warps may be charged to different launches
 // under each alternative, so these charges are kept apart.
 #include "sim/sm/alternative_bounds.h"

@@ -97,14 +97,19 @@ void PortQueue::visit(StateVisitor& visitor) {
   visitor.value("unacknowledged", unacknowledged);
 }
 
-// Returns how far back a load may take cycles of its return path: its last byte may arrive up to the transit time
-// before the request is served, and its other bytes before that.
+// Returns how many cycles ago a load may still take cycles of its return path. Its last byte may arrive up to the
+// transit time before the request is served, and its other bytes before that.
 Cycle MemoryStage::return_margin(const Sm& sm) const { return sm.spec().memory_transit + longest_return_; }
 
 void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
-  // The binding lists all fields. Not visited: data_head, the place of a ring's first entry; longest_return, which is
-  // constant; asked, the next sequence number; free_transfers, unused numbers. A key holds no transfers that the chip's
-  // memory serves: no key is taken while the SM shares memory.
+  // The binding lists all fields. Not visited:
+  //
+  //   data_head        is the place of a ring's first entry
+  //   longest_return   is constant
+  //   asked            is the next sequence number
+  //   free_transfers   are unused numbers
+  //
+  // A key holds no transfers that the chip's memory serves: no key is taken while the SM shares memory.
   [[maybe_unused]] auto& [memory, queues, data_queue, data_head, data_size, head_passed, credits, stage, arbitration_at,
                           last_sub_core, data, data_at, bulk_free, bulk_queue, outbound, returns, longest_return, bulk_history,
                           stage_history, data_history, to_dram, in_l1, transfers, free_transfers, asked, replies, next_reply,

@@ -13,8 +13,8 @@
 
 namespace warpfold::sim {
 
-// Register-file ports of one sub-core: two banks (register number mod 2), each with one to four warp-wide read ports
-// and one or two write ports, and the software-managed register-file cache (Huerta et al., MICRO 2025).
+// Register-file ports of one sub-core, and the software-managed register-file cache (Huerta et al., MICRO 2025). Each
+// of two banks (register number mod 2) has one to four warp-wide read ports and one or two write ports.
 //
 // Reservations are bit masks over the coming 64 cycles. Bit 0 is cycle `base`:
 //

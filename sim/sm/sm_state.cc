@@ -200,10 +200,15 @@ uint64_t SmState::trips(const Warp& warp, const traces::TripCount& count) const 
 }
 
 void Sm::visit(StateVisitor& visitor) {
-  // The binding lists all fields. Not visited: held and slot_taken, which follow from the resident CTAs; present, which
-  // follows from held; absences, which follow from the launches; next_serial, which is a name; loop_end, which concerns
-  // the observer; warps_started, which numbers the warps of the issue log, written by full replays only; may_place,
-  // asks and interrupted, which are set only in a cycle that has not run completely.
+  // The binding lists all fields. Not visited:
+  //
+  //   held, slot_taken               follow from the resident CTAs
+  //   present                        follows from held
+  //   absences                       follow from the launches
+  //   next_serial                    identifies warps and CTAs, nothing more
+  //   loop_end                       concerns the observer
+  //   warps_started                  numbers the warps of the issue log, which only full replays write
+  //   may_place, asks, interrupted   are set only in a cycle that has not run completely
   [[maybe_unused]] auto& [launches, progress, held, absences, present, absent_since, alternatives, account, events, due, sub_cores,
                           memory, wgmma, tcgen05, ctas, slot_taken, open_wgmma, loop_end, next_serial, warps_started, next_cta_at,
                           place_due, may_place, asks, interrupted, last_cycle] = state_;

@@ -12,9 +12,13 @@ uint64_t place(const Warp& warp) { return static_cast<uint64_t>(warp.launch) << 
 
 void SubCore::visit(Sm& sm, StateVisitor& visitor) {
   // The binding lists all fields: a new field does not compile until it is added here, and either visited below or
-  // named in this comment. Not visited: coupled, wants, of_launch, active_launches and busy_ports, which follow from
-  // the resident warps and the ports' times; stalls and unsettled, which are settled; dispatch_port, chosen anew in
-  // every cycle; plain and index, which are constant.
+  // named in this comment. Not visited:
+  //
+  //   coupled, wants, of_launch, active_launches   follow from the resident warps
+  //   busy_ports                                   follows from the ports' times and the memory queue's entries
+  //   stalls, unsettled                            are settled
+  //   dispatch_port                                is chosen anew in every cycle
+  //   plain, index                                 are constant
   [[maybe_unused]] auto& [ports, warps, resident, coupled, awake, check, tentative, timers, wants, of_launch, active_launches,
                           stalls, pipes, busy_ports, results_until, commit_launch, wide_writer, queue_entries, dispatch_ports,
                           dispatch_port, slot_free, slot_holder, last_writer, port_reads, issued, unsettled, arbiter, stepped, use,
@@ -60,8 +64,12 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
 void SubCore::visit_warp(int slot, StateVisitor& visitor) {
   Warp& warp = warps_[slot];
   // The binding lists all fields. sm_state.cc visits delay, barrier_phase, wgmma_sequence and cursors, beside the CTA.
-  // Not visited: counted, which is op once settled; launch, which is the CTA's; row, which follows from op; program,
-  // which holds op; number and barrier_op, which only reports show.
+  // Not visited:
+  //
+  //   counted              is op once settled
+  //   launch               is the CTA's
+  //   row, program         follow from op
+  //   number, barrier_op   are used by reports only
   [[maybe_unused]] const auto& [op, counted, last_issue, since, delay, launch, row, cta, long_counters, fresh_counters, blocked,
                                 in_barrier, counters, reason, resident, exited, barrier, index_in_cta, program, trips_left, serial,
                                 number, started, waiting_row, registers, barrier_op, barrier_phase, outstanding_stores,

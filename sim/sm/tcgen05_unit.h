@@ -36,8 +36,8 @@ struct Tcgen05Command {
 //   128 x 256: 128 cycles of tensor time, 96 wavefronts.   128 x 64, A in shared memory: 32 cycles, 48 wavefronts bind.
 //
 // A copy of scales (UTCCP) has its place in the same order: products wait for it, and it waits for products. They come
-// from one thread through one virtual queue, and tensor memory has the scales of one block of k at a time (CUTLASS's
-// copies of a block name the columns by which products of the block before multiply).
+// from one thread through one virtual queue. Tensor memory has the scales of one block of k at a time: CUTLASS's copies
+// of a block name the columns by which products of the previous block multiply.
 //
 // A product completes completion_cycles + A + T after its start. A commit arrives at its mbarrier when the CTA's
 // products before it are complete. Accumulators pass no register port. Each SM of a pair is taken to issue its own
