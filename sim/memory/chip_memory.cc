@@ -34,7 +34,7 @@ void ChipMemory::move_on(Cycle by) {
   latest_ += by;
 }
 
-// DRAM writes what waits for that whenever no read wants it.
+// DRAM writes waiting bytes whenever no read wants it.
 void ChipMemory::catch_up(Cycle now) {
   FairServer& dram = server(kDram);
   const uint64_t left = dram.work_while_idle(now, evicted_ + written_back_);
@@ -48,7 +48,7 @@ DramServer::Waiting ChipMemory::waiting_bytes(Cycle now) {
   return {server(kDram).bytes_of(written_back_), server(kDram).bytes_of(evicted_)};
 }
 
-// Returns the work that each SM of the lane waits for.
+// Makes bytes of a store dirty. Returns the DRAM work for which each SM of the lane waits.
 uint64_t ChipMemory::written(size_t lane, uint64_t bytes) {
   dirty_ += server(kDram).weight(lane) * bytes;
   if (dirty_ <= room_.dirty_bytes) return 0;
@@ -57,7 +57,7 @@ uint64_t ChipMemory::written(size_t lane, uint64_t bytes) {
   return beyond(room_.write_back_bytes, written_back_, lane);
 }
 
-// Returns the work behind what each SM of the lane reads.
+// Evicts dirty bytes for a read. Returns the DRAM work behind the read of each SM of the lane.
 uint64_t ChipMemory::evicted_by_read(size_t lane, uint64_t bytes) {
   const uint64_t evicted = std::min(dirty_, server(kDram).weight(lane) * bytes);
   dirty_ -= evicted;
@@ -65,7 +65,7 @@ uint64_t ChipMemory::evicted_by_read(size_t lane, uint64_t bytes) {
   return beyond(room_.queue_bytes, evicted_, lane);
 }
 
-// Takes what exceeds the room; returns it, divided among the SMs of the lane.
+// Removes from `waiting` the work beyond the room. Returns that work for each SM of the lane.
 uint64_t ChipMemory::beyond(uint64_t most_bytes, uint64_t& waiting, size_t lane) const {
   const uint64_t most = server(kDram).work_of(most_bytes);
   if (waiting <= most) return 0;
@@ -118,21 +118,21 @@ void ChipMemory::request(Cycle now, size_t lane, const Request& request) {
 
 Cycle ChipMemory::next() const { return std::min({server(kL2Read).next(), server(kL2Write).next(), server(kDram).next()}); }
 
-// The slowest part so far says what the transfer waited for: first for what other lanes took of the server, in proportion, then
-// behind the lane's own transfers.
+// The slowest part so far determines the transfer's wait. The wait is charged first to other lanes, by the time for
+// which each launch held the server, and then to the lane's own earlier transfers.
 void ChipMemory::passed_part(Cycle at, size_t lane, int part, Cycle start, Transfer& transfer) {
   --transfer.parts;
   Reply& reply = transfer.reply;
   if (at <= reply.transferred) return;
   const FairServer& of = server(part);
-  // A store waits for DRAM until L2 has room, and would not have waited at all had L2 had it.
+  // A store waits for DRAM until L2 has room. With room, it would not have waited at all.
   const bool written = part == kDram && transfer.write;
   reply.transferred = at;
   reply.slowest = kResource[part];
   of.held_by_others(lane, reply.lost);
   Cycle left = at - std::min(at, transfer.idle_end);
   for (size_t l = 0; l < reply.lost.size(); ++l) {
-    const auto held = static_cast<int64_t>(reply.lost[l] - transfer.held_before[part][l]);  // below 0 by rounding
+    const auto held = static_cast<int64_t>(reply.lost[l] - transfer.held_before[part][l]);  // may be negative, by rounding
     reply.lost[l] = std::min<Cycle>(left, of.cycles_of(static_cast<uint64_t>(std::max<int64_t>(held, 0))));
     left -= reply.lost[l];
   }

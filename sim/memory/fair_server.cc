@@ -16,7 +16,7 @@ void FairServer::held_by_others(size_t lane, std::vector<uint64_t>& into) const 
   if (!of.parts.empty()) into[static_cast<size_t>(of.parts.front().launch)] -= of.sms * (virtual_ - of.head_since);
 }
 
-// The SMs of a lane that asks count among those that share the rate.
+// If `more`, adds the SMs of a lane to the asking SMs, otherwise removes them.
 void FairServer::asks(const Lane& lane, bool more) {
   const auto launch = static_cast<size_t>(lane.parts.front().launch);
   asking_ = more ? asking_ + lane.sms : asking_ - lane.sms;
@@ -100,7 +100,7 @@ void FairServer::move_on(Cycle by) {
   if (next_ != kNever) next_ += by;
 }
 
-// The lower index first where two pass at the same time.
+// If both pass at the same time, the lower index passes first.
 bool FairServer::passes_later(size_t lane, size_t other) const {
   const uint64_t one = lanes_[lane].parts.front().finish;
   const uint64_t two = lanes_[other].parts.front().finish;

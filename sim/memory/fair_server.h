@@ -10,61 +10,62 @@
 
 namespace warpfold::sim {
 
-// A bandwidth server of the chip that lanes share: generalised processor sharing (Parekh and Gallager, IEEE/ACM ToN 1993). A lane
-// is one SM, or n SMs that do the same thing. While it has transfers to pass, each of its SMs gets the same part of the rate as any
-// other SM that has; within a lane the order is first come, first served.
+// A bandwidth server of the chip that lanes share: generalised processor sharing (Parekh and Gallager, IEEE/ACM ToN
+// 1993). A lane is one SM, or n SMs that do the same. An SM asks while it has transfers to pass; all SMs that ask get
+// equal parts of the rate. Within a lane, transfers are served first come, first served.
 //
 //   8 bytes a cycle; lane 0 has one SM, lane 1 three, and each SM asks for 16 bytes at cycle 0: all pass by 8 (64 bytes in all).
-//   Asked by lane 0 alone, its 16 bytes pass by 2.
+//   If lane 0 asks alone, its 16 bytes pass by 2.
 //
-// Virtual time counts the work that an SM with transfers to pass has been served; a transfer has passed when virtual time reaches
-// its finish. Both clocks are exact: time in 1/2^shift cycles, and the remainder of a division by the SMs that ask is kept.
+// Virtual time is the work that the server has done for each SM that asks. A transfer has passed when virtual time
+// reaches its finish. Both clocks are exact: real time is in 1/2^shift cycles, and a division by the SMs that ask keeps
+// its remainder.
 class FairServer {
  public:
-  // `numerator / denominator` bytes a cycle, for all lanes together.
+  // All lanes together get `numerator / denominator` bytes a cycle.
   FairServer(uint64_t numerator, uint64_t denominator, size_t lanes, size_t launches);
 
-  // SMs of a lane. Its transfers under way go on.
+  // Sets the number of SMs of a lane. Its transfers under way go on.
   void set_weight(size_t lane, uint64_t sms);
-  // The lane `to`, which has none or is a new one behind the others, gets the transfers under way of `from`.
+  // Gives lane `to`, which has no transfers or is a new one behind the others, the transfers under way of `from`.
   void copy_lane(size_t from, size_t to, uint64_t sms);
 
   uint64_t work_of(uint64_t bytes) const { return unit_.work_of(bytes); }
-  // Of bytes that take `more` thousandths longer than others.
+  // Work of bytes that take `more` thousandths longer than other bytes.
   uint64_t work_of(uint64_t bytes, uint64_t more) const { return unit_.work_of(bytes, more); }
-  // Of `bytes` for each SM of the lane, on a server that serves no other lane.
+  // Returns the cycles that `bytes` for each SM of the lane take on a server that serves no other lane.
   Cycle duration(size_t lane, uint64_t bytes) const;
 
   // Queues `work` for each SM of the lane, from the current cycle on (advance).
   void add(size_t lane, uint64_t work, uint32_t transfer, int launch);
-  // Serves up to the start of cycle `now`; before it, what has passed by then has been taken by pop.
+  // Serves up to the start of cycle `now`. The transfers that pass before that must have been taken by pop.
   void advance(Cycle now);
-  // Does what it can of `work` in the idle time before `now`; returns what is left.
+  // Does as much of `work` as fits the idle time before `now`. Returns the remaining work.
   uint64_t work_while_idle(Cycle now, uint64_t work);
 
-  // Time is skipped: all goes on from the same state, later.
+  // Skips time: the same state goes on `by` cycles later.
   void move_on(Cycle by);
 
-  // When the next transfer has passed (kNever: none is under way).
+  // Cycle in which the next transfer has passed; kNever: none is under way.
   Cycle next() const { return next_; }
   struct Passed {
     size_t lane;
     uint32_t transfer;
-    Cycle start;  // of its service
+    Cycle start;  // cycle in which the service of the transfer began
   };
-  // Serves until it has; it still holds its lane.
+  // Serves until the next transfer has passed. It stays at the head of its lane until pop.
   Passed serve_next();
-  // It leaves its lane to the transfer behind it.
+  // Removes that transfer; its lane goes on with the one behind it.
   void pop();
 
-  // Work that each SM of the lane has yet to be served.
+  // Work that the server has yet to do for each SM of the lane.
   uint64_t backlog(size_t lane) const { return queued(lane) ? lanes_[lane].finish - virtual_ : 0; }
   uint64_t bytes_of(uint64_t work) const { return unit_.bytes_of(work); }
 
   // ---- accounting
 
-  // Time that each launch's transfers were at the head of other lanes, each moment divided among the SMs that ask. Only differences
-  // mean something.
+  // Time for which transfers of each launch were at the head of other lanes, each moment divided among the SMs that
+  // ask. Only differences of two results mean something.
   void held_by_others(size_t lane, std::vector<uint64_t>& into) const;
   Cycle cycles_of(uint64_t units) const { return units >> shift_; }
   uint64_t weight(size_t lane) const { return lanes_[lane].sms; }
@@ -73,18 +74,18 @@ class FairServer {
  private:
   __extension__ using Wide = unsigned __int128;
   struct Part {
-    uint64_t finish;  // in virtual time
+    uint64_t finish;  // virtual time of its end
     uint32_t transfer;
     int launch;
     Cycle start;
   };
   struct Lane {
     uint64_t sms = 0;
-    uint64_t finish = 0;         // of its last transfer, in virtual time
-    Cycle free_at = 0;           // the cycle in which it last ran dry
-    std::deque<Part> parts;      // under way; the first one is served
-    uint64_t head_since = 0;     // in virtual time
-    std::vector<uint64_t> held;  // per launch: virtual time that it was at the head, the first part's not counted yet
+    uint64_t finish = 0;         // virtual time at which its last transfer ends
+    Cycle free_at = 0;           // last cycle in which the lane ran dry
+    std::deque<Part> parts;      // under way; the first part is served
+    uint64_t head_since = 0;     // the first part is served since then, in virtual time
+    std::vector<uint64_t> held;  // per launch: virtual time at the head of the lane, without the present head
     HoldHistory holders;
   };
 
@@ -97,14 +98,14 @@ class FairServer {
 
   BandwidthServer unit_;
   uint32_t shift_;
-  Wide clock_ = 0;          // 1/2^shift cycles
-  uint64_t virtual_ = 0;    // work served to each SM that asks
-  uint64_t remainder_ = 0;  // of a division by asking_
-  uint64_t asking_ = 0;     // SMs
+  Wide clock_ = 0;          // real time, in 1/2^shift cycles
+  uint64_t virtual_ = 0;    // virtual time: work done for each SM that asks
+  uint64_t remainder_ = 0;  // remainder of the last division by asking_
+  uint64_t asking_ = 0;     // SMs of lanes with parts
   std::vector<Lane> lanes_;
-  std::vector<size_t> order_;        // lanes with parts, a heap: the first is the one whose head passes next
-  std::vector<uint64_t> asking_of_;  // per launch: SMs that it has at the head of their lanes
-  std::vector<uint64_t> held_;       // per launch
+  std::vector<size_t> order_;        // lanes with parts, as a heap: the first lane's head passes next
+  std::vector<uint64_t> asking_of_;  // per launch: SMs of lanes that have its part at the head
+  std::vector<uint64_t> held_;       // per launch: time at the head of lanes, divided among the SMs that ask
   Cycle next_ = kNever;
 };
 

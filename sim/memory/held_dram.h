@@ -8,8 +8,8 @@
 
 namespace warpfold::sim {
 
-// DRAM that knows whose bytes take its time. A store waits for it only where L2 has too much to write back, and then until that has
-// left: had L2 had room, it would not have waited at all.
+// DRAM that records which launches use it. A store waits only if L2 has too much to write back, until the excess has
+// left; with room in L2, it would not have waited at all.
 class HeldDram {
  public:
   HeldDram(uint64_t numerator, uint64_t denominator, const DramServer::Room& room, uint64_t turnaround)
@@ -48,11 +48,11 @@ class HeldDram {
   uint64_t read_bytes() const { return server_.read_bytes(); }
   uint64_t written_bytes() const { return server_.written_bytes(); }
 
-  // The holder matters while a request may have to wait.
+  // The holder matters only while a request may have to wait.
   void visit(StateVisitor& visitor) {
-    // Every field.
+    // The binding lists all fields.
     [[maybe_unused]] const auto& [server, holders] = *this;
-    if (visitor.recording()) server_.catch_up(visitor.now());  // as a request would
+    if (visitor.recording()) server_.catch_up(visitor.now());  // since a request would do the same
     const bool busy = server_.free_at() >= visitor.now();
     if (busy || !visitor.recording()) holders_.visit(visitor, visitor.now() - 1);
     server_.visit(visitor);
@@ -61,7 +61,7 @@ class HeldDram {
   bool operator==(const HeldDram&) const = default;
 
  private:
-  // Of a request. Who had it before it was idle is not waited for.
+  // Returns the start of a request. A request does not wait for launches that held DRAM before it was idle.
   Cycle begin(Cycle now) {
     server_.catch_up(now);
     if (server_.free_at() < now) holders_.clear();

@@ -23,7 +23,8 @@ DramServer::Room room_of_sm(const MemoryRates& rates) {
 Reply slowest_of(const Passage& port, const Passage& l2, const Passage& dram, int launch) {
   const Passage slowest = std::max({port, l2, dram}, [](const Passage& a, const Passage& b) { return a.end < b.end; });
   Reply reply{slowest.end, std::max({port.idle_end, l2.idle_end, dram.idle_end}), slowest.resource};
-  const bool at_port = slowest.holders == port.holders;  // which divides its own delay, as for ChipMemory
+  // At the port, launches are charged for the port's own delay only, as for ChipMemory.
+  const bool at_port = slowest.holders == port.holders;
   add_lost(slowest, at_port ? port.end - port.idle_end : reply.transferred - reply.uncontended, launch, reply.lost);
   return reply;
 }

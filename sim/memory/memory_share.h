@@ -11,24 +11,24 @@
 
 namespace warpfold::sim {
 
-// Rates of L2 and DRAM that one SM has to itself, in 1/1000 byte and 1/`sms` of a cycle: those of the chip divided among so many
-// SMs, unless others leave it more.
+// Rates of L2 and DRAM for one SM alone: l2_read / (1000 x sms) bytes a cycle, and so on. They are the chip's rates
+// divided among `sms` SMs, unless other SMs leave this SM more.
 struct MemoryRates {
   uint64_t l2_read = 0;
   uint64_t l2_write = 0;
   uint64_t dram = 0;
-  DramServer::Room dram_room{};  // for all of these SMs
+  DramServer::Room dram_room{};  // for all `sms` SMs together
   uint64_t sms = 1;
 
   bool operator==(const MemoryRates&) const = default;
 };
-// Of the chip, divided evenly among `sms` SMs.
+// Returns the chip's rates, divided evenly among `sms` SMs.
 MemoryRates even_rates(const MemorySpec& spec, uint64_t sms);
 
-// The memory system as one SM sees it: its own network ports, and behind them either rates of L2 and DRAM that it has to itself
-// (where all SMs that ask do the same, or where the others' demand is known), or the chip's L2 and DRAM (ChipMemory), where it
-// meets the other SMs. A transfer passes all servers it needs at once and is done when the slowest has passed it; latency comes on
-// top. A store is done in L2: DRAM only holds it up where L2 has too much to write back.
+// The memory system as one SM sees it: its network ports, and behind them L2 and DRAM. The SM has rates of its own if
+// all SMs that ask do the same, or if the demand of the other SMs is known. Otherwise it shares L2 and DRAM of the chip
+// with other SMs (ChipMemory). A transfer passes all servers that it needs at once and is done when the slowest has
+// passed it. Latency comes on top. A store is done in L2: DRAM holds it up only if L2 has too much to write back.
 class MemoryShare {
  public:
   explicit MemoryShare(const MemorySpec& spec);
@@ -36,23 +36,24 @@ class MemoryShare {
   struct Transfer {
     bool write = false;
     uint32_t bytes = 0;
-    uint32_t l2_bytes = 0;  // that L2 could move in the time that the transfer takes of it
+    uint32_t l2_bytes = 0;  // L2 time of the transfer, as the bytes that L2 could move in that time
     uint64_t dram_bytes = 0;
     int launch = 0;
   };
-  // The SM's own port: ingress for loads, egress for stores.
+  // Passes the SM's network port: ingress for loads, egress for stores.
   Passage pass_port(Cycle now, const Transfer& transfer);
-  // L2 to SM, or SM to L2 (and from there to DRAM for the share that is evicted), at the SM's own rates. `port`: of pass_port.
+  // Passes L2 and DRAM at the SM's own rates: from L2 to the SM, or from the SM to L2 and, for the evicted share, on to
+  // DRAM. `port`: result of pass_port.
   Reply pass(Cycle now, const Transfer& transfer, const Passage& port);
-  // The same transfer, asked of the chip's L2 and DRAM.
+  // Returns the same transfer as a request to the chip's L2 and DRAM.
   ChipMemory::Request ask_chip(uint32_t number, const Transfer& transfer, const Passage& port);
 
   const MemoryRates& rates() const { return rates_; }
   void set_rates(Cycle now, const MemoryRates& rates);
-  // What L2 and DRAM have yet to move for the SM at its own rates; set_backlog: moves it, and nothing else, from `now` on.
+  // Bytes that L2 and DRAM have yet to move for the SM at its own rates. set_backlog replaces them from `now` on.
   ChipMemory::Backlog backlog(Cycle now);
   void set_backlog(Cycle now, const ChipMemory::Backlog& backlog);
-  // That wait in L2 to be written back.
+  // Dirty bytes in L2.
   uint64_t dirty_bytes() const { return dram_.dirty_bytes(); }
   void set_dirty_bytes(uint64_t bytes) { dram_.set_dirty_bytes(bytes); }
 
@@ -63,9 +64,9 @@ class MemoryShare {
   uint64_t dram_written_bytes() const { return dram_.written_bytes(); }
   double dirty_share() const { return dram_.dirty_share(); }
 
-  // Of an SM with rates of its own.
+  // The SM must have rates of its own.
   void visit(StateVisitor& visitor) {
-    // Every field.
+    // The binding lists all fields.
     [[maybe_unused]] const auto& [spec, rates, ingress, egress, l2_read, l2_write, dram] = *this;
     [[maybe_unused]] const auto& [read_rate, write_rate, dram_rate, room, sms] = rates_;
     for (const uint64_t rate : {rates_.l2_read, rates_.l2_write, rates_.dram, rates_.dram_room.dirty_bytes,
@@ -87,15 +88,15 @@ class MemoryShare {
   HeldDram dram_;
 };
 
-// Takes a share of what passes in an evenly spread order: of a stream's bytes those that go to DRAM, of its requests those that hit
-// in L1. The share is rounded to 1/16384, so that what is left over comes back after few requests.
+// Picks an evenly spread share of a sequence: the bytes of a stream that go to DRAM, or the requests that hit in L1.
+// The share is rounded to 1/16384, so that the remainder recurs after few requests.
 class SpreadShare {
  public:
   SpreadShare() = default;
   SpreadShare(uint64_t numerator, uint64_t denominator)
       : numerator_(static_cast<uint64_t>((static_cast<Wide>(numerator) * kUnits * 2 / denominator + 1) / 2)) {}
 
-  // Of the next `amount`, how many.
+  // Returns how much of the next `amount` belongs to the share.
   uint64_t take(uint64_t amount) {
     const uint64_t sum = amount * numerator_ + accumulated_;
     accumulated_ = sum % kUnits;
@@ -105,7 +106,7 @@ class SpreadShare {
   double share() const { return static_cast<double>(numerator_) / kUnits; }
 
   void visit(StateVisitor& visitor, const char* name) {
-    // Every field. numerator is constant.
+    // The binding lists all fields. Not visited: numerator, which is constant.
     [[maybe_unused]] const auto& [numerator, accumulated] = *this;
     visitor.value(name, accumulated_);
   }

@@ -9,26 +9,27 @@
 
 namespace warpfold::sim {
 
-// How a transfer passed a server, and behind which launches it waited.
+// A transfer's passage through a server, and the launches for which it waited.
 struct Passage {
-  Cycle end = 0;       // the last byte has passed
-  Cycle idle_end = 0;  // the same, had the server been idle
-  Cycle wait_end = 0;  // until then it waited; holders has the launches that held the server
+  Cycle end = 0;       // cycle in which the last byte has passed
+  Cycle idle_end = 0;  // the same on an idle server
+  Cycle wait_end = 0;  // end of its wait; `holders` has the launches that held the server until then
   Contended resource = Contended::kDram;
   const HoldHistory* holders = nullptr;
 };
 
-// Cycles lost, by the launch that is to blame.
+// Cycles lost, by the launch that is to blame for them.
 using LostTo = std::vector<uint64_t>;
-// Adds the `late` last cycles of the passage's wait, each to the launch that held the server. `own`: where none held it.
+// Adds the last `late` cycles of the passage's wait to `lost`, each to the launch that held the server. `own`: the
+// launch for cycles without a holder.
 void add_lost(const Passage& passage, Cycle late, int own, LostTo& lost);
 
-// How a transfer passed all the servers that it needs.
+// A transfer's passage through all servers that it needs.
 struct Reply {
-  Cycle transferred = 0;  // bandwidth only
-  Cycle uncontended = 0;  // the same with all servers idle
+  Cycle transferred = 0;  // end on the slowest server, without latency
+  Cycle uncontended = 0;  // the same if all servers were idle
   Contended slowest = Contended::kDram;
-  LostTo lost{};  // of the cycles in between, in proportion; empty: none
+  LostTo lost{};  // the difference of these two, by launch, in proportion; empty: none
 };
 
 }  // namespace warpfold::sim

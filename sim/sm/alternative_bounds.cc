@@ -1,6 +1,7 @@
-// Several runs that differ in reservations and quotas alone are one as long as every CTA is placed when it would be in each: all
-// else that an SM does follows from its state, in which bounds have no part. So each time it is asked whether a CTA may be placed,
-// it is asked under the alternative bounds as well. The launches that missing warps are charged to are kept apart.
+// Runs that differ in reservations and quotas alone are one run as long as each CTA is placed in the same cycle in all
+// of them. Bounds affect placement only; all other behaviour of an SM follows from its state. So each placement
+// decision is also taken under the alternative bounds and compared. Missing warps may be charged to different launches
+// under each alternative, so these charges are kept apart.
 #include "sim/sm/alternative_bounds.h"
 
 #include <utility>
@@ -12,7 +13,7 @@
 namespace warpfold::sim {
 namespace {
 
-// The launches have alternative bounds for as long as it lives.
+// Exchanges the launches' bounds for alternative ones during its lifetime.
 class UnderBounds {
  public:
   UnderBounds(std::vector<SmLaunch>& launches, std::vector<PlacementBounds>& bounds) : launches_(launches), bounds_(bounds) {
@@ -83,7 +84,8 @@ void assess_alternative_absences(Sm& sm, Cycle now) {
 
 void visit_alternatives(Sm& sm, StateVisitor& visitor) {
   for (AlternativeRun& alternative : sm.state().alternatives) {
-    // Every field. bounds are constant, absences follow from them and the launches.
+    // The binding lists all fields. Not visited: bounds, which are constant; absences, which follow from them and the
+    // launches.
     [[maybe_unused]] const auto& [bounds, differences, absences, absent] = alternative;
     visitor.count(alternative.differences);
     visitor.counts(alternative.absent);

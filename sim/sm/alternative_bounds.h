@@ -1,4 +1,4 @@
-// Reservations or quotas that the launches might have had instead: whether they would have changed anything. State:
+// Alternative bounds: whether other reservations or quotas of the launches would have changed the run. State:
 // SmState::alternatives.
 #pragma once
 
@@ -14,14 +14,17 @@ namespace warpfold::sim {
 
 class Sm;
 
-// Bounds to compare with from now on; [which][launch].
+// Compares the run with these bounds from now on; [alternative][launch].
 void compare_with(Sm& sm, const std::vector<std::vector<PlacementBounds>>& alternatives);
+// No placement of a CTA has differed under alternative `which` so far.
 bool same_under(const Sm& sm, size_t which);
+// Warp-cycles that the launch missed for lack of `resource`, charged to launch `culprit`, under alternative `which`.
 uint64_t absent_under(const Sm& sm, size_t which, int launch, int culprit, Contended resource);
 
-// ---- called by placement and absence
+// ---- for cta_slots.cc, sm_absence.cc and Sm::visit
 
-// The launch's next CTA may be placed now, or not: the same under each alternative?
+// Counts a difference for each alternative whose bounds decide otherwise. `placed`: the decision whether the launch may
+// place its next CTA now.
 void compare_placement(Sm& sm, bool placed, int launch, Cycle now);
 void settle_alternative_absences(Sm& sm, Cycle now);
 void assess_alternative_absences(Sm& sm, Cycle now);

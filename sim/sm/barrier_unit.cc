@@ -16,7 +16,7 @@ Mbarrier& mbarrier_of(Sm& sm, const BarrierEvent& event) {
   return sm.state().ctas[event.cta].rings[event.barrier][std::to_underlying(event.stage)];
 }
 
-// `event`: an arrival, or bytes that have come.
+// `event`: the last arrival, or the last bytes, so far.
 void finish_phase(Sm& sm, const BarrierEvent& event, Cycle now) {
   SmState& state = sm.state();
   Mbarrier& barrier = mbarrier_of(sm, event);
@@ -32,9 +32,9 @@ void finish_phase(Sm& sm, const BarrierEvent& event, Cycle now) {
 
 void mbarrier_arrive(Sm& sm, const BarrierEvent& event, Cycle now) {
   Mbarrier& barrier = mbarrier_of(sm, event);
-  barrier.bytes_left += static_cast<int64_t>(event.value);  // expected
+  barrier.bytes_left += static_cast<int64_t>(event.value);  // bytes to expect
   join(sm, barrier.arrived, event.cta, event.delay, now);
-  // More arrivals than a phase takes are lost on the phase, as a program may not count on them.
+  // More arrivals than a phase takes have no effect: no program may count on them.
   if (barrier.arrivals_left > 0) --barrier.arrivals_left;
   finish_phase(sm, event, now);
 }
@@ -119,8 +119,9 @@ void reconsider_cta(Sm& sm, int cta, Delay delay, Cycle now) {
   }
 }
 
-// Where all go round a ring by cursors, its stages are alike, and a state is the same if all of them stand some stages further on:
-// the first warp's cursor is the origin. Else it is the first stage, in its present phase.
+// If all instructions go through a ring by cursor, its stages are alike. A state is then the same after all cursors
+// have moved by some stages, so the first warp's cursor is the origin. Otherwise the origin is the first stage, in its
+// present phase.
 uint64_t ring_origin(const Sm& sm, const Cta& cta, int ring) {
   const SmState& state = sm.state();
   const KernelImage& image = *state.launches[cta.launch].image;
@@ -146,7 +147,7 @@ RingStage stage_from_origin(const Sm& sm, int cta, int ring, RingStage stage) {
 
 bool is_live(const Sm& sm, const BarrierEvent& event) { return sm.state().cta_lives(event.cta, event.serial); }
 
-// Phases count from those completed, a stage from the ring's origin.
+// Phases are relative to the completed ones, stages to the ring's origin.
 EventKey key_of(const Sm& sm, const BarrierEvent& event) {
   const SmState& state = sm.state();
   const auto& [kind, cta, barrier, stage, serial, value, delay] = event;
@@ -186,7 +187,7 @@ void visit_barriers(Sm& sm, int cta_index, StateVisitor& visitor) {
   visitor.value("barriers_filling", filling);
   for (; filling != 0; filling &= filling - 1) {
     NamedBarrier& barrier = cta.barriers[std::countr_zero(filling)];
-    // Phases count from where the waiting warps stand (sm_state.cc).
+    // sm_state.cc visits completed, relative to the phase that each waiting warp waits for.
     [[maybe_unused]] const auto& [arrived, completed, last] = barrier;
     visitor.value("barrier_arrived", barrier.arrived);
     visit_arrival(sm, "barrier_last", cta_index, barrier.last, visitor);

@@ -1,4 +1,4 @@
-// Barriers in shared memory, the mbarriers of rings, and named barriers. State: Cta::rings, Cta::barriers.
+// mbarriers of rings, in shared memory, and named barriers. State: Cta::rings, Cta::barriers.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,19 @@ void handle(Sm& sm, const BarrierEvent& event, Cycle now);
 bool is_live(const Sm& sm, const BarrierEvent& event);
 EventKey key_of(const Sm& sm, const BarrierEvent& event);
 
-// The mbarrier that a warp's wait looks at, and how many of its phases must have completed.
+// Returns the mbarrier for which the warp waits. Sets `phases`: how many of its phases must have completed.
 const Mbarrier& awaited_mbarrier(const Sm& sm, const Warp& warp, const MicroOp& op, uint64_t& phases);
-// A warp arrives at a named barrier, to wait there or not.
+// The warp arrives at a named barrier; if `op` is a BAR.SYNC, it also waits there.
 void arrive_at_barrier(Sm& sm, Warp& warp, const MicroOp& op, Cycle now);
-// Something that blocked warps of the CTA may wait for has changed.
+// Checks the conditions of the CTA's blocked warps again, after a change for which they may wait.
 void reconsider_cta(Sm& sm, int cta, Delay delay, Cycle now);
 
-// Where the stages of a ring are counted from, in steps of its cursors (docs/folding_proof.md, "Rings").
+// Returns the step of the ring's cursors from which state keys count its stages (docs/folding_proof.md, "Rings").
 uint64_t ring_origin(const Sm& sm, const Cta& cta, int ring);
-// A stage of a ring as many behind the first as it is behind the origin.
+// Returns the stage counted from the ring's origin.
 RingStage stage_from_origin(const Sm& sm, int cta, int ring, RingStage stage);
-// Mbarriers and named barriers of a CTA; named barriers' phases count from where the waiting warps stand.
+// Visits the CTA's mbarriers and named barriers. A key counts a named barrier's phases from the phase that warps wait
+// for.
 void visit_barriers(Sm& sm, int cta_index, StateVisitor& visitor);
 
 }  // namespace warpfold::sim

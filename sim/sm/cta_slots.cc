@@ -92,7 +92,7 @@ void place_what_fits(Sm& sm, Cycle now) {
   SmState& state = sm.state();
   for (const int launch : sm.placement_order()) {
     if (state.progress[launch].ready > now) continue;
-    // Its CTAs were started before: they wait for nothing but the release.
+    // CTAs of an early launch were started before: they wait for nothing but the release.
     const bool started = state.launches[launch].early && state.progress[launch].ready == now;
     while (state.ctas_left(launch)) {
       const bool loan_ended = !state.listed(launch) && state.launches[launch].source == CtaSource::kLoan;
@@ -102,7 +102,7 @@ void place_what_fits(Sm& sm, Cycle now) {
         return;
       }
       if (state.next_cta_at > now && !started) {
-        // One for all who ask: each would ask again as long as there is room.
+        // One event for all launches: otherwise each launch would schedule one whenever it has room.
         if (std::exchange(state.place_due, state.next_cta_at) != state.next_cta_at)
           sm.schedule(state.next_cta_at, PlacementEvent{PlacementEvent::Kind::kPlace});
         return;
@@ -150,7 +150,7 @@ void handle(Sm& sm, const PlacementEvent& event, Cycle now) {
   if (event.kind == kCtaEnd) end_cta(sm, event.cta, now);
 }
 
-// An exited warp stays resident until its stores have left the SM (drain).
+// An exited warp stays resident until its stores are done (drain).
 void maybe_end_warp(Sm& sm, int sub_core, int slot, Delay delay, Cycle now) {
   SmState& state = sm.state();
   Warp& warp = state.sub_cores[sub_core].warp(slot);
@@ -194,8 +194,8 @@ bool active(const Sm& sm, int launch) {
   return state.progress[launch].ready <= state.now && !state.launch_done(launch);
 }
 
-// What an SM's launches hold and have reserved, seen by `launch`. A reservation bounds its launch in the resources that it
-// names, and keeps others out of them, as long as both have CTAs left.
+// True if the resource has room for `need` units of `launch`. A reservation bounds its launch in the resources that it
+// names, and keeps other launches out of them, as long as both have CTAs left.
 bool fits_resource(const Sm& sm, int launch, uint32_t need, uint32_t capacity, uint32_t HeldResources::* held,
                    uint32_t SmLaunch::* reserved) {
   const SmState& state = sm.state();
@@ -211,7 +211,7 @@ bool fits_resource(const Sm& sm, int launch, uint32_t need, uint32_t capacity, u
   return used + need <= capacity;
 }
 
-// A launch without another beside it may fill the SM, as both published schemes part an SM anew when a kernel comes or ends.
+// A launch that is alone may fill the SM, since both published schemes divide an SM anew when a kernel comes or ends.
 bool fits_quota(const Sm& sm, int launch) {
   const SmState& state = sm.state();
   const SmQuota& quota = state.launches[launch].quota;
@@ -223,7 +223,7 @@ bool fits_quota(const Sm& sm, int launch) {
          within(held.registers + need.registers, quota.registers);
 }
 
-// No policy reserves it.
+// No policy reserves tensor memory.
 bool tensor_memory_fits(const Sm& sm, int launch) {
   uint32_t used = sm.state().launches[launch].image->footprint.tensor_memory;
   for (const HeldResources& held : sm.state().held) used += held.tensor_memory;

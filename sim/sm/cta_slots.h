@@ -1,5 +1,5 @@
-// The places of an SM for CTAs: which launch places its next CTA, when and where, and what a CTA's end frees. State: SmState's
-// progress, held, ctas, slot_taken, next_cta_at, place_due.
+// CTA placement on an SM: which launch places its next CTA, when and where, and what a CTA's end frees. State:
+// SmState's progress, held, ctas, slot_taken, next_cta_at, place_due.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +17,28 @@ namespace warpfold::sim {
 class Sm;
 
 void handle(Sm& sm, const PlacementEvent& event, Cycle now);
-// CTAs are placed in launch order as long as they fit, behind all events of a cycle: left-over placement. A launch that has CTAs left holds back the ones
-// behind it, except where reservations or quotas part the SM between those of its epoch. Where the next CTA is on the chip's queue,
-// the SM asks for it (SmState::asks), and goes on when this is called again.
+// Places CTAs in launch order as long as they fit, after all events of a cycle: left-over placement. A launch with CTAs
+// left holds back the launches behind it, unless reservations or quotas divide the SM among the launches of its epoch.
+// If the next CTA is on the chip's queue, the SM asks for it (SmState::asks); the next call goes on from there.
 void place_ctas(Sm& sm, Cycle now);
-// An exited warp ends when its last store has left the SM, and its CTA with its last warp.
+// Ends an exited warp when its last store is done, and the CTA when its last warp has ended.
 void maybe_end_warp(Sm& sm, int sub_core, int slot, Delay delay, Cycle now);
-// So many CTAs of the launch more have been placed, here or in a stretch that is skipped.
+// Counts `ctas` CTAs of the launch as placed, here or in skipped time.
 void count_placed(Sm& sm, int launch, uint64_t ctas);
 
 // ---- the rules
 
-// The launch that comes first; none: the launch's next CTA may be placed where it fits.
+// Returns the launch that has to place its CTAs first; none if the launch may place its next CTA where it fits.
 std::optional<int> held_back_by(const Sm& sm, int launch, Cycle now);
-// The launch's next CTA: of all that it takes there is enough.
+// True if every resource has room for the launch's next CTA.
 bool fits(const Sm& sm, int launch);
 bool fits_quota(const Sm& sm, int launch);
 bool tensor_memory_fits(const Sm& sm, int launch);
 bool fits_resource(const Sm& sm, int launch, uint32_t need, uint32_t capacity, uint32_t HeldResources::*held,
                    uint32_t SmLaunch::*reserved);
-// Warp slots for a CTA of so many warps; none: there are not so many.
+// Returns warp slots for a CTA of `warps` warps; none if too few are free.
 std::optional<std::vector<WarpSlot>> find_slots(const Sm& sm, uint32_t warps);
-// Released by now, which an SM may know earlier, and with CTAs left.
+// True if the launch is released by now and has CTAs left or running. An SM may learn of a release before its cycle.
 bool active(const Sm& sm, int launch);
 
 }  // namespace warpfold::sim

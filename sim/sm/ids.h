@@ -1,11 +1,11 @@
-// Numbers that name something on an SM. Each has a type of its own, so that none is taken for another.
+// Identifiers on an SM. Each has its own type, so that a mix-up does not compile.
 #pragma once
 
 #include <cstdint>
 
 namespace warpfold::sim {
 
-enum class WarpSlot : uint32_t {};   // of the SM: SmState::place_of says on which sub-core it lies
-enum class RingStage : uint32_t {};  // of a ring of mbarriers, or behind its origin where a key says so
+enum class WarpSlot : uint32_t {};   // warp slot of the SM; SmState::place_of returns its sub-core
+enum class RingStage : uint32_t {};  // stage of a ring of mbarriers; in state keys, counted from the ring's origin
 
 }  // namespace warpfold::sim

@@ -10,26 +10,29 @@
 
 namespace warpfold::sim {
 
-// Picks the warp that issues: candidates in, winner out, and what the policies remember from cycle to cycle.
+// Picks the warp that issues. The fields hold the policies' memory from cycle to cycle.
 //
-//   GTO              the warp that issued in the cycle before, while it is a candidate. Else the oldest CTA has the slot: the warp
-//   of
-//                    it that issued last, else its lowest slot
-//   CGGTY            the same with the youngest CTA and its highest slot
-//   LRR              the next candidate in the order of slots, round
+//   GTO              the warp that issued in the cycle before, if it is a candidate. Otherwise a warp of the oldest CTA with a
+//                    candidate: the warp that issued last, or else the lowest slot
+//   CGGTY            as GTO, with the youngest CTA and its highest slot
+//   LRR              the next candidate in the order of slots, round-robin
 //   oldest first     the lowest slot of the oldest CTA
-//   greedy then lowest slot, lowest slot first: as GTO and oldest first, by the number of the warp slot instead of age
-//   kernel priority  CGGTY among the candidates of the most urgent kernels
+//   greedy then lowest slot
+//                    the warp that issued last, if it is a candidate. Otherwise the lowest slot
+//   lowest slot first
+//                    the lowest slot
+//   kernel priority  CGGTY among the candidates of the kernels of highest priority
 //
-// All warps of a CTA are of one age. Age and slot differ where a CTA starts in slots that one before it has left.
+// All warps of a CTA are of one age. Age and slot differ if a CTA starts in slots that an earlier CTA has left.
 //
-// Sources: an H100 of Warpfold's kit (docs/validation/h100_kit.csv, K30 to K79). Warps of one CTA share alike. A CTA whose
-// instructions hold their pipe for more than a cycle leaves a younger CTA 0.1 to 4 % of the slots (K41, K67); one that issues in
-// every cycle keeps the slot (K54, K55). CGGTY: Huerta et al., MICRO 2025, of warps of one CTA; by CTA: assumed as on an H100.
+// Sources: an H100 of Warpfold's kit (docs/validation/h100_kit.csv, K30 to K79). Warps of one CTA get equal shares of
+// the issue slot. A CTA whose instructions hold their pipe for more than a cycle leaves 0.1 to 4 % of the slots to a
+// younger CTA (K41, K67). A CTA that issues in every cycle keeps the slot (K54, K55). CGGTY: Huerta et al., MICRO 2025,
+// for warps of one CTA; between CTAs: assumed as on an H100.
 class IssueArbiter {
  public:
-  // A slot of `candidates`, of which there is one at least. `stays`: the warp that issued last did so in the cycle before.
-  // `most_urgent(candidates)`: those of the kernels of highest priority.
+  // Returns the slot of a candidate; there must be one. `stays`: the warp that issued last did so in the cycle before.
+  // `most_urgent(candidates)` returns the candidates of the kernels of highest priority.
   template <typename MostUrgent>
   int pick(IssuePolicy policy, WarpMask candidates, bool stays, MostUrgent most_urgent) const {
     if (policy == IssuePolicy::kKernelPriority) candidates = most_urgent(candidates);
@@ -62,7 +65,7 @@ class IssueArbiter {
     last_issued_ = WarpMask{1} << slot;
     last_turn_ = slot;
   }
-  // A warp starts in `slot`. `older`: resident warps of other CTAs.
+  // A warp starts in `slot`. `older`: the resident warps of other CTAs.
   void started(int slot, WarpMask older) {
     if (ctas_.empty() || (ctas_.back() & ~older) == 0) ctas_.push_back(0);
     ctas_.back() |= WarpMask{1} << slot;
@@ -72,14 +75,14 @@ class IssueArbiter {
     std::erase(ctas_, WarpMask{0});
     last_issued_ &= ~(WarpMask{1} << slot);
   }
-  // With no warp resident: forgets the turns.
+  // Resets the turns. Requires that no warp is resident.
   void reset() {
     last_issued_ = 0;
     last_turn_ = 0;
   }
 
   void visit(StateVisitor& visitor, WarpMask resident) {
-    // Every field.
+    // The binding lists all fields.
     [[maybe_unused]] const auto& [ctas, last_issued, last_turn] = *this;
     for (WarpMask left = resident; left != 0; left &= left - 1) visitor.value("younger", younger_than(left & -left));
     visitor.values("last_issued", last_issued_, "last_turn", last_turn_);
@@ -88,7 +91,7 @@ class IssueArbiter {
 
  private:
   static int highest(WarpMask warps) { return 31 - std::countl_zero(warps); }
-  // Some CTA has a candidate.
+  // Requires that some CTA has a candidate.
   WarpMask of_oldest_cta(WarpMask candidates) const {
     auto cta = ctas_.begin();
     while ((*cta & candidates) == 0) ++cta;
@@ -99,7 +102,7 @@ class IssueArbiter {
     while ((*cta & candidates) == 0) --cta;
     return *cta & candidates;
   }
-  // Resident warps of CTAs that started later than the warp's.
+  // Returns the resident warps of CTAs that started later than the warp's CTA.
   WarpMask younger_than(WarpMask warp) const {
     WarpMask younger = 0;
     for (auto cta = ctas_.rbegin(); (*cta & warp) == 0; ++cta) younger |= *cta;
@@ -110,9 +113,9 @@ class IssueArbiter {
     return std::countr_zero(after != 0 ? after : candidates);
   }
 
-  std::vector<WarpMask> ctas_;  // the resident warps of each, the oldest CTA first
-  WarpMask last_issued_ = 0;    // the warp; none where it has exited
-  int last_turn_ = 0;           // its slot, also when it has exited
+  std::vector<WarpMask> ctas_;  // resident warps of each CTA, the oldest CTA first
+  WarpMask last_issued_ = 0;    // the warp that issued last; 0 if it has exited
+  int last_turn_ = 0;           // slot of that warp, also after its exit
 };
 
 }  // namespace warpfold::sim

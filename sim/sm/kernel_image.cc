@@ -17,7 +17,7 @@
 namespace warpfold::sim {
 namespace {
 
-// Saturates: what does not fit 32 bits fits no SM.
+// Saturates at 32 bits, since no SM has that much of any resource.
 uint32_t round_up(uint64_t value, uint32_t unit) {
   return static_cast<uint32_t>(std::min<uint64_t>((value + unit - 1) / unit * unit, std::numeric_limits<uint32_t>::max()));
 }
@@ -37,7 +37,8 @@ bool on_ring(const MicroOp& op) {
                              op.behaviour == isa::Behaviour::kBulkLoad || op.behaviour == isa::Behaviour::kTcgen05Commit);
 }
 
-// Rings that are passed with the same cursor go round together: what counts is how far one is ahead of the other.
+// Groups rings that share cursors. Rings of a group advance together, so that only their distance from each other
+// matters.
 void group_rings(KernelImage& image) {
   const traces::Kernel& kernel = *image.kernel;
   image.base_ring.resize(kernel.rings.size());
@@ -72,8 +73,8 @@ void group_rings(KernelImage& image) {
   }
 }
 
-// A pipe of 32 lanes writes a row of a register in a cycle, one of 16 lanes half a row. The XU, of 4 lanes, is taken to gather half
-// a row.
+// Returns the cycles for which a result keeps its bank's write path. A pipe of 32 lanes writes a row of a register in a
+// cycle, one of 16 lanes half a row. The XU, of 4 lanes, is taken to gather half a row.
 uint8_t result_writes(const MicroOp& op) {
   switch (op.pipe) {
     case isa::Pipe::kAlu:
@@ -86,7 +87,7 @@ uint8_t result_writes(const MicroOp& op) {
   }
 }
 
-// What the opcode table says, on a machine that is faster or slower.
+// Scales the opcode table's figures by the machine's rates and latencies.
 void fit_to(const Spec& spec, Program& program) {
   for (MicroOp& op : program.ops) {
     const auto pipe = static_cast<size_t>(op.pipe);
@@ -95,7 +96,7 @@ void fit_to(const Spec& spec, Program& program) {
     const Factor latency = op.pipe == isa::Pipe::kMemory ? spec.memory_latency : spec.pipe_latency[pipe];
     op.result_cycles = static_cast<uint16_t>(latency.longer(op.result_cycles));
     if (op.behaviour == isa::Behaviour::kLoadConstant) {
-      // Addresses beyond the first, as requests of the stage.
+      // Each address beyond the first takes the stage as further requests do.
       const uint32_t cycles = op.extra_wavefronts * spec.constant_address_cycles;
       op.wavefronts = static_cast<uint16_t>(1 + (cycles + spec.memory_issue_interval - 1) / spec.memory_issue_interval);
       op.extra_wavefronts = static_cast<uint16_t>(spec.memory_issue_rate.at_rate(cycles));
@@ -105,11 +106,12 @@ void fit_to(const Spec& spec, Program& program) {
   }
 }
 
-// An addition takes L2 for as long as a store or a load does, and for its passes beyond the first over a sector. Where the whole
-// launch adds to few sectors, one pass follows the other.
+// Computes the L2 time of additions. An addition takes as long as a store or load, plus its passes beyond the first
+// over each sector. If the whole launch adds to few sectors, the passes over a sector follow each other at the sector's
+// own rate.
 //
-//   28.5 passes a cycle, 3.48 cycles from one to the next over a sector: 99 sectors and more keep the adders busy, and the adders
-//   pass over a lone sector every 3.48 cycles
+//   28.5 passes a cycle on the chip, 3.48 cycles between two passes over the same sector: 99 sectors or more (28.5 x 3.48) keep
+//   the adders busy; a lone sector gets a pass every 3.48 cycles
 void take_l2_for_additions(const Spec& spec, Program& program) {
   if (spec.addition_milli_passes_per_clk == 0) return;
   for (MicroOp& op : program.ops) {
@@ -123,15 +125,15 @@ void take_l2_for_additions(const Spec& spec, Program& program) {
   }
 }
 
-// Loops that exceed the instruction cache are fetched in every trip: from line to line a warp takes `instruction_line_cycles`, or
-// as long as the line's own stalls.
+// Adds instruction fetch to stall counts. Loops that exceed the instruction cache are fetched in every trip: a warp
+// takes `instruction_line_cycles` from line to line, or the sum of the line's stall counts if that is more.
 //
-//   lines of 8 instructions every 25 cycles, each with a stall of 2: 16 cycles by themselves, so that the last one gets 9 more
+//   lines of 8 instructions every 25 cycles, each with a stall of 2: the stalls are 16 cycles, so the last one becomes 9 longer
 void fetch_lines(const Spec& spec, Program& program) {
   constexpr uint32_t kInstructionBytes = 16;
   if (spec.instruction_cache_bytes == 0) return;
   std::vector<bool> missing(program.ops.size(), false);
-  for (const LoopSpan& loop : program.loops) {  // outer before inner: an inner loop that fits is fetched once
+  for (const LoopSpan& loop : program.loops) {  // outer before inner, since an inner loop that fits stays in the cache
     const bool fits = (loop.end - loop.begin + 1) * kInstructionBytes <= spec.instruction_cache_bytes;
     std::fill(missing.begin() + loop.begin, missing.begin() + loop.end + 1, !fits);
   }
@@ -146,7 +148,7 @@ void fetch_lines(const Spec& spec, Program& program) {
   }
 }
 
-// Whether a warp goes round some loop of the body more than once.
+// True if some loop of the body takes a second trip in CTAs of this class.
 bool goes_round(const std::vector<traces::Node>& body, const traces::CtaClass& cta_class) {
   return std::ranges::any_of(body, [&](const traces::Node& node) {
     const auto* loop = std::get_if<traces::Loop>(&node);

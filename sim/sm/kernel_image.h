@@ -12,15 +12,15 @@
 
 namespace warpfold::sim {
 
-// What one CTA occupies on an SM.
+// Resources that one CTA occupies on an SM.
 struct Footprint {
   uint32_t warps = 0;
-  uint32_t registers = 0;      // 32-bit, allocation granularity included
-  uint32_t shared_memory = 0;  // bytes, granularity and the system's share included
+  uint32_t registers = 0;      // 32-bit, rounded up to the allocation unit
+  uint32_t shared_memory = 0;  // bytes, with the system's share, rounded up
   uint32_t tensor_memory = 0;  // columns
 };
 
-// CTAs of a kernel that one resource of an SM has room for.
+// Number of CTAs of a kernel for which one resource of an SM has room.
 struct ResidencyLimit {
   std::string resource;  // registers, shared_memory, warp_slots, cta_slots, tensor_memory
   uint32_t ctas = 0;
@@ -30,28 +30,31 @@ struct ResidencyLimit {
 struct Occupancy {
   Footprint footprint;
   uint32_t ctas_per_sm = 0;
-  std::string limiter;  // what bounds ctas_per_sm: registers, shared_memory, warp_slots, cta_slots
+  std::string limiter;  // resource that bounds ctas_per_sm, as in ResidencyLimit
 };
 
-// A kernel compiled for a machine: its roles as programs and its CTA's footprint. Shared by all SMs.
+// A kernel compiled for a machine: its roles' programs and its CTA's footprint. All SMs share it.
 struct KernelImage : Occupancy {
   const traces::Kernel* kernel = nullptr;
   std::vector<Program> programs;  // per role
-  std::vector<Segment> segments;  // of the code, in its order; MicroOp::segment is an index
+  std::vector<Segment> segments;  // in the order of the code; MicroOp::segment indexes them
   std::vector<int> role_of_warp;  // per warp of a CTA
-  std::vector<int> base_ring;     // per ring: the first ring that shares a cursor with it, through others or not; or itself
-  std::vector<int> cursor_ring;   // per cursor: the first ring that it is used with, through others or not; -1: none
-  bool coupled = false;           // warps of a CTA wait for each other: barriers, rings, wgmma, registers that move
-  std::vector<bool> waited_once;  // per ring: an instruction waits for its first phase without a cursor
-  std::vector<bool> rotates;  // per base ring: all who use it or those that share its cursors go by one, and no stage is the first
-  std::vector<bool> loop_free;  // per CTA class: no warp goes round a loop, so that CTAs are all that comes again
+  // Per ring: the first ring of its group. Rings that share a cursor, directly or through other rings, form a group.
+  std::vector<int> base_ring;
+  std::vector<int> cursor_ring;   // per cursor: base_ring of the rings that it steps through; -1: none
+  bool coupled = false;           // warps of a CTA wait for each other: barriers, rings, wgmma, tcgen05, setmaxnreg
+  std::vector<bool> waited_once;  // per ring: an instruction without a cursor waits for its first phase
+  // Per base ring: all instructions go through the group's rings by cursor, so that no stage differs from another.
+  std::vector<bool> rotates;
+  std::vector<bool> loop_free;  // per CTA class: no loop has a second trip, so that only whole CTAs can recur
 };
 
-// Of each resource, in the order in which the limiter of equal ones is the first; a CTA that can never fit has a limit of 0.
+// Returns the limit of each resource. Of equal limits, the first one is named as the limiter. A limit of 0 means that a
+// CTA can never fit.
 std::vector<ResidencyLimit> residency_limits(const Spec& spec, const traces::Kernel& kernel);
-// Fails where the kernel is for another architecture than `spec` or its CTA can never fit.
+// Fails if the kernel is for another architecture than `spec`, or if its CTA can never fit.
 Expected<Occupancy> occupancy_of(const Spec& spec, const traces::Kernel& kernel);
-// Fails where occupancy_of does.
+// Compiles the kernel, which must outlive the image. Fails if occupancy_of does.
 Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel,
                                  AccountGranularity granularity = AccountGranularity::kByPhase);
 

@@ -33,7 +33,7 @@ MemorySpec make_memory_spec(const configs::Gpu& gpu) {
   memory.l2_read_milli_bytes_per_clk = rate_of(gpu.l2()).of(milli(gpu.l2().read_bytes_per_clk()));
   memory.l2_write_milli_bytes_per_clk = rate_of(gpu.l2()).of(milli(gpu.l2().write_bytes_per_clk()));
   memory.l2_dirty_bytes = gpu.l2().dirty_bytes();
-  // GB/s over MHz is 1000 bytes a cycle; the efficiency is the achieved share of the pin rate.
+  // 1 GB/s at 1 MHz is 1000 bytes a cycle. The efficiency is the achieved share of the pin rate.
   const double dram = gpu.dram().bandwidth_gb_per_s() * 1000.0 / gpu.clock_mhz() * gpu.dram().efficiency_percent() / 100.0;
   memory.dram_milli_bytes_per_clk = rate_of(gpu.dram()).of(milli(dram));
   memory.l2_write_back_bytes = gpu.l2().write_back_bytes();
@@ -42,7 +42,7 @@ MemorySpec make_memory_spec(const configs::Gpu& gpu) {
   const Factor network = rate_of(gpu.sm().network());
   memory.ingress_milli_bytes_per_clk = network.thousandths() * gpu.sm().ingress_bytes_per_clk();
   memory.egress_milli_bytes_per_clk = network.thousandths() * gpu.sm().egress_bytes_per_clk();
-  // The whole latency of a DRAM access holds that of a hit.
+  // The latency of a DRAM access includes that of a hit in L2. DRAM's scale applies to the difference.
   const auto beyond = [&gpu](uint32_t whole, uint32_t hit) { return latency_of(gpu.dram()).longer(whole - hit); };
   memory.l2_hit_latency = small(latency_of(gpu.l2()).longer(gpu.l2().hit_latency_cycles()));
   memory.dram_latency = small(memory.l2_hit_latency + beyond(gpu.dram().latency_cycles(), gpu.l2().hit_latency_cycles()));
@@ -57,7 +57,7 @@ Factor factor_at(const configs::Gpu& gpu, std::string_view path) {
   return factor ? Factor(milli(*factor)) : Factor();
 }
 
-// The rates of the issue stage and the math pipes.
+// Sets the rates of the issue stage and the math pipes.
 void set_pipes(const configs::Gpu& gpu, Spec& spec) {
   for (const isa::PipeRow& row : isa::kMathPipes) {
     const auto pipe = static_cast<size_t>(row.pipe);
@@ -65,7 +65,7 @@ void set_pipes(const configs::Gpu& gpu, Spec& spec) {
     spec.pipe_latency[pipe] = factor_at(gpu, row.latency);
     if (!row.admission.empty()) spec.admission[pipe] = static_cast<uint8_t>(configs::number_at(gpu, row.admission).value_or(0));
   }
-  // Whole numbers or their reciprocals, by configs::check_gpu.
+  // Whole numbers or their reciprocals, as configs::check_gpu demands.
   const uint64_t issue = rate_of(gpu.sub_core().issue()).thousandths();
   spec.issue_width = small(std::max<uint64_t>(1, issue / Factor::kOne));
   spec.issue_interval = issue >= Factor::kOne ? 1 : small((Factor::kOne + issue / 2) / issue);
@@ -94,7 +94,7 @@ void set_instruction_cache(const configs::Sm& sm, Spec& spec) {
   spec.instruction_line_cycles = cache.line_cycles();
 }
 
-// What CTAs take up, and how much of it there is.
+// Sets the capacities that CTAs share, and the entries of the memory queues.
 void set_capacities(const configs::SubCore& sub_core, const configs::Sm& sm, Spec& spec) {
   spec.registers = sm.registers();
   spec.register_allocation_unit = sm.register_allocation_unit();
@@ -109,11 +109,12 @@ void set_capacities(const configs::SubCore& sub_core, const configs::Sm& sm, Spe
   spec.memory_credits = sm.memory_credits();
 }
 
-// The widest load brings eight registers of 32 bits to each thread (LDG.E.256, PTX ISA 8.8, "ld").
+// Derives Spec::memory_reply. The widest load returns eight registers of 32 bits to each thread (LDG.E.256, PTX ISA
+// 8.8, "ld").
 uint32_t memory_reply(const Spec& spec) {
-  // fitted: a credit's way back through the crossbar, of which no measurement is published. Of 16, 32, 64, 128 and all cycles, 64
-  // was taken with the IPC of two decode CTAs on an H200 and the decode rows in view, which are no test of it
-  // (docs/decisions/0037-quanta.md).
+  // fitted: a credit's way back through the crossbar, of which no measurement is published. 64 was chosen of 16, 32,
+  // 64, 128 and all cycles, by the IPC of two decode CTAs on an H200 and by the decode rows, which are therefore no
+  // test of it (docs/decisions/0037-quanta.md).
   constexpr uint64_t kCredit = 64;
   constexpr uint64_t kWidestMilliBytes = 8 * 128 * 1000;
   const MemorySpec& memory = spec.memory;
@@ -181,7 +182,7 @@ Expected<Spec> make_spec(const configs::Gpu& described) {
   spec.float_addition_milli_cycles = milli(gpu.l2().float_addition_cycles());
   spec.integer_addition_milli_cycles = milli(gpu.l2().integer_addition_cycles());
   spec.memory_reply = memory_reply(spec);
-  // Time is kept in units of 1/rate: rates outside would lose bytes or run out of 64 bits.
+  // Servers keep time in units of 1/rate. A rate outside these bounds would lose bytes or exceed 64 bits.
   for (const uint64_t rate :
        {spec.memory.l2_read_milli_bytes_per_clk, spec.memory.l2_write_milli_bytes_per_clk, spec.memory.dram_milli_bytes_per_clk}) {
     if (rate >= 1000 && rate <= 1'000'000'000) continue;

@@ -9,8 +9,8 @@ class Gpu;
 
 namespace warpfold::sim {
 
-// `gpu` with its factors applied. Fails where the architecture has no opcode table. The message is expected to have passed
-// configs::check_gpu.
+// Returns the parameters of `gpu` with its scale factors applied. `gpu` must have passed configs::check_gpu. Fails if
+// the architecture has no opcode table, or if L2 or DRAM would move less than 1 or more than 1,000,000 bytes a cycle.
 Expected<Spec> make_spec(const configs::Gpu& gpu);
 
 }  // namespace warpfold::sim

@@ -29,7 +29,7 @@ bool uses_data_stage(Behaviour behaviour) {
 
 constexpr uint32_t kRegisterBytes = 128;  // 32 bits of each thread of a warp
 
-// Of the data stage.
+// Returns the request's wavefronts in the data stage.
 uint32_t wavefronts_of(const MemoryRequest& request) {
   const MicroOp& op = *request.op;
   const bool bulk = op.behaviour == Behaviour::kBulkStore;
@@ -71,7 +71,8 @@ uint32_t MemoryStage::row_of(const Sm& sm, const MemoryRequest& request) const {
   return sm.ledger().row(request.launch, request.op->segment);
 }
 
-// A warp that waits for a request inherits the request's delay.
+// Charges a wait of the request to `culprit` and delays the request. A warp that waits for the request inherits its
+// delay.
 void MemoryStage::charge(Sm& sm, MemoryRequest& request, int culprit, Contended resource, Cycle cycles) {
   sm.ledger().charge_request(row_of(sm, request), culprit, resource, cycles);
   const bool by_others = culprit != request.launch;
@@ -83,7 +84,7 @@ void MemoryStage::charge(Sm& sm, MemoryRequest& request, const HoldHistory& hold
   holders.charge(from, to, request.launch, [&](int culprit, uint64_t cycles) { charge(sm, request, culprit, resource, cycles); });
 }
 
-// The `delay` cycles by which the transfer holds the request up, divided as its server's time was.
+// Charges the `delay` cycles by which the transfer holds up the request, to launches in proportion to transfer.lost.
 void MemoryStage::charge_transfer(Sm& sm, MemoryRequest& request, const TransferUnderWay& transfer, Cycle delay) {
   if (delay == 0) return;
   uint64_t all = 0;
@@ -129,8 +130,9 @@ void MemoryStage::enqueue(Sm& sm, const MemoryRequest& request) {
   schedule_arbitration(sm, request.issued);
 }
 
-// Address generation takes one instruction at a time. It reads the address registers, so that a load's sources are free
-// before the shared stage accepts it; a store's data is read on the way to the data stage (release_sources).
+// Starts address generation for the request at the head of the queue, one request at a time. Address generation reads
+// the address registers, so that a load's sources are free before the shared stage accepts the load. A store's data is
+// read on the way to the data stage (release_sources).
 void MemoryStage::reach_head(Sm& sm, MemoryQueue& queue) {
   MemoryRequest& request = queue.front();
   request.ready = request.issued + sm.spec().memory_transit;
@@ -153,9 +155,9 @@ void MemoryStage::schedule_arbitration(Sm& sm, Cycle now) {
   sm.schedule(next, MemoryEvent{MemoryEvent::Kind::kArbitrate});
 }
 
-// Oldest ready request first; requests ready in the same cycle take turns round the sub-cores.
+// Accepts the request that has been ready longest. Of requests ready in the same cycle, sub-cores take turns.
 void MemoryStage::arbitrate(Sm& sm, Cycle now) {
-  if (now != arbitration_at_) return;  // superseded by an earlier one
+  if (now != arbitration_at_) return;  // an earlier arbitration replaced it
   arbitration_at_ = kNever;
   int best = -1;
   const auto cores = static_cast<int>(queues_.size());

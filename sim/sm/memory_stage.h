@@ -29,15 +29,15 @@ struct MemoryRequest {
   RingStage stage{};   // ring stage that the cursor pointed at
   uint64_t group = 0;  // cp.async group
   Cycle issued = 0;
-  Cycle ready = 0;     // earliest acceptance by the shared stage
-  Cycle enqueued = 0;  // at the data stage
-  Cycle queued = 0;    // cycles waited so far beyond the uncontended way
-  Delay delay{};       // Warp::delay of its warp at issue, and what has delayed the request since
+  Cycle ready = 0;     // earliest cycle in which the SM-shared stage accepts it
+  Cycle enqueued = 0;  // cycle in which it joined the queue of the data stage
+  Cycle queued = 0;    // cycles waited so far, beyond the uncontended way
+  Delay delay{};       // Warp::delay of its warp at issue, plus delays of the request since
 
   bool operator==(const MemoryRequest&) const = default;
 };
 
-// A sub-core's memory queue: a ring.
+// A sub-core's memory queue, a ring buffer.
 struct MemoryQueue {
   std::vector<MemoryRequest> entries;
   size_t head = 0;
@@ -54,52 +54,52 @@ struct MemoryQueue {
   bool operator==(const MemoryQueue&) const = default;
 };
 
-// Cycles that the load takes of the way back to the register file.
+// Returns the cycles for which a load occupies the way back to the register file.
 Cycle return_cycles(const Spec& spec, const MicroOp& op);
 
-// A request that L2 and DRAM serve, or that has passed them and of which the SM has yet to learn.
+// A request that L2 and DRAM serve, or have served before the SM learns of it.
 struct TransferUnderWay {
   MemoryRequest request;
-  uint64_t sequence = 0;   // in the order in which the SM asked
-  bool from_dram = false;  // some of its bytes
+  uint64_t sequence = 0;   // order in which the SM asked
+  bool from_dram = false;  // at least one byte comes from DRAM
   bool under_way = false;
-  // Once it has passed:
-  Cycle late = 0;  // by so much, beyond the time that it takes where nothing else is served
+  // Set once the transfer has passed:
+  Cycle late = 0;  // cycles beyond the time that the transfer takes on idle servers
   Contended slowest = Contended::kDram;
-  LostTo lost{};  // of Reply
+  LostTo lost{};  // Reply::lost
 
   bool operator==(const TransferUnderWay&) const = default;
 };
 
-// A transfer whose reply reaches the SM.
+// A reply that will reach the SM.
 struct ComingReply {
   Cycle at = 0;
-  uint64_t sequence = 0;  // of the transfer: replies of one cycle come in this order
+  uint64_t sequence = 0;  // TransferUnderWay::sequence; replies of the same cycle come in this order
   uint32_t transfer = 0;
 
   auto operator<=>(const ComingReply&) const = default;
 };
 
-// A request on its way through one of the SM's ports, in the data stage as long as it is.
+// A request on its way through a network port of the SM. It holds a credit of the data stage until it has left.
 struct LeavingRequest {
   uint32_t bytes = 0;
-  Cycle passed = 0;  // it has passed the port
+  Cycle passed = 0;  // cycle in which it has passed the port
 
   bool operator==(const LeavingRequest&) const = default;
 };
 
-// One of the SM's ports, ingress for loads and egress for stores, as far as requests wait for it.
+// Requests at a network port of the SM: ingress for loads, egress for stores.
 struct PortQueue {
-  std::vector<LeavingRequest> leaving{};  // in order
-  uint64_t leaving_bytes = 0;             // of these
-  uint64_t unacknowledged = 0;            // bytes of those whose reply has not come, those that are leaving included
-  uint64_t window = 0;                    // most bytes of those that have left
+  std::vector<LeavingRequest> leaving{};  // in order of `passed`
+  uint64_t leaving_bytes = 0;             // sum over `leaving`
+  uint64_t unacknowledged = 0;            // bytes of requests without a reply yet, including the requests in `leaving`
+  uint64_t window = 0;                    // limit of bytes without a reply, of requests that have left
 
   void visit(StateVisitor& visitor);
   bool operator==(const PortQueue&) const = default;
 };
 
-// A bulk copy that the engine takes up at `start`.
+// A bulk copy that the engine starts in cycle `start`.
 struct BulkCopy {
   MemoryRequest request;
   Cycle start = 0;
@@ -112,49 +112,51 @@ struct BulkCopy {
 //   sub-core queue -> address generation -> SM-shared stage -> data stage (128 B wavefronts) -> L1 hit, or L2 and DRAM
 //                                              \-> bulk copy engine -> L2 and DRAM -> shared memory, mbarrier
 //
-// A request's place in the data stage is free when the request has passed the SM's port, as long as the bytes of those that have
-// passed it and whose reply has not come are no more than the port moves in the time of a reply (Spec::memory_reply). So a memory
-// that keeps up with the port never holds the data stage up, and a saturated one pushes back. A store is done when its reply comes.
+// A request keeps its credit of the data stage until it has passed the SM's port. It keeps the credit longer while more
+// bytes have passed the port without a reply than the port moves in the time of a reply (Spec::memory_reply). So a
+// memory that keeps up with the port never holds up the data stage, and a saturated one pushes back. A store is done
+// when its reply comes.
 //
-// Latencies are the opcode table's, from issue; every wait on this way comes on top. The data stage serves the tensor cores'
-// operands first, all but one wavefront a product (reserve_for_tensor). Stall reasons it causes: mio_throttle, lg_throttle (queue
-// full); short_scoreboard, long_scoreboard (waiting for a reply). Sources: Huerta et al., MICRO 2025 (queue, intervals); CIC-mio,
-// CIC-wg (Hopper's credits, wavefronts, priority).
+// Latencies from issue come from the opcode table; each wait on the way is added. The data stage serves the operands of
+// the tensor cores first, but for one wavefront of another request per product (reserve_for_tensor). Stall reasons that
+// it causes: mio_throttle, lg_throttle (queue full); short_scoreboard, long_scoreboard (wait for a reply). Sources:
+// Huerta et al., MICRO 2025 (queue, intervals); CIC-mio, CIC-wg (Hopper's credits, wavefronts, priority).
 class MemoryStage {
  public:
   MemoryStage(const Spec& spec, const std::vector<SmLaunch>& launches);
 
   void enqueue(Sm& sm, const MemoryRequest& request);
   void handle(Sm& sm, const MemoryEvent& event, Cycle now);
-  // Transfer number `transfer`, which L2 and DRAM have been asked for, passes them, or will; the SM learns of it
-  // Spec::memory_reply cycles later.
+  // Takes the reply of L2 and DRAM to transfer number `transfer`, which may pass them in a later cycle. The SM learns
+  // of it Spec::memory_reply cycles after that.
   void passes(const Sm& sm, uint32_t transfer, const Reply& reply);
-  // When the SM learns of the next one.
+  // Cycle in which the SM learns of the next transfer; kNever: of none.
   Cycle next_reply() const { return next_reply_; }
   void take_replies(Sm& sm, Cycle now);
-  // From rates of its own to the chip's memory, and back. What is under way goes on at the rates at which it was asked for, and
-  // ahead of what is asked for next: join_chip returns what the chip has yet to move.
+  // Changes from the SM's own rates to the chip's memory, and back. Transfers under way keep the rates at which they
+  // were requested and go ahead of later ones: join_chip returns their bytes, which the chip has yet to move.
   ChipMemory::Backlog join_chip(const Sm& sm, Cycle now);
   void leave_chip(Cycle now, const MemoryRates& rates, const ChipMemory::Backlog& backlog);
   void set_rates(Cycle now, const MemoryRates& rates) { memory_.set_rates(now, rates); }
-  // That wait in L2 to be written back.
+  // Dirty bytes in L2.
   uint64_t dirty_bytes() const { return memory_.dirty_bytes(); }
   void set_dirty_bytes(uint64_t bytes) { memory_.set_dirty_bytes(bytes); }
 
-  // A tensor product that starts takes `wavefronts` of the data stage before anyone else, but for one wavefront of a request that
-  // waits: between two products that take all of the stage, others have one. Returns how many that were. Source:
-  // docs/validation/h100_kit.csv, floods beside m64n64k16: one wavefront in 26 to 52 cycles, of which a product takes 32.
+  // Reserves `wavefronts` of the data stage for a tensor product that starts. They go ahead of waiting requests, but
+  // for one wavefront of the first request: between two products that take the whole stage, other requests get one.
+  // Returns the number of wavefronts that went ahead of the product. Source: docs/validation/h100_kit.csv, floods
+  // beside m64n64k16: one wavefront in 26 to 52 cycles, of which a product takes 32.
   uint32_t reserve_for_tensor(Sm& sm, Cycle now, uint32_t wavefronts, int launch);
 
-  // No CTA is left: forgets the turns of the arbiters and the last holders.
+  // Resets the arbiters' turns and the last holders. Requires that no CTA is resident.
   void reset_arbiters();
 
   void visit(Sm& sm, StateVisitor& visitor);
 
-  // Requests that have yet to ask L2 and DRAM.
+  // True if some request has yet to ask L2 and DRAM.
   bool outbound() const { return outbound_ > 0; }
 
-  // Launch of the instruction at the head of a sub-core's queue: who holds it when it is full.
+  // Returns the launch at the head of a sub-core's queue, which holds the queue while it is full.
   int queue_holder(int sub_core) const;
   const MemoryShare& memory() const { return memory_; }
   uint64_t wavefronts() const { return data_.served_bytes(); }
@@ -171,7 +173,7 @@ class MemoryStage {
   void arbitrate(Sm& sm, Cycle now);
   void run_data_stage(Sm& sm, Cycle now);
   void return_credit(Sm& sm, Cycle now);
-  // The bulk copy engine takes up the copy at the head of its queue.
+  // Starts the copy at the head of the bulk copy engine's queue.
   void start_bulk(Sm& sm, Cycle now);
   void reach_head(Sm& sm, MemoryQueue& queue);
   bool reads_early(const Sm& sm, const MicroOp& op) const;
@@ -204,10 +206,10 @@ class MemoryStage {
 
   MemoryShare memory_;
   std::vector<MemoryQueue> queues_;        // per sub-core
-  std::vector<MemoryRequest> data_queue_;  // ring
+  std::vector<MemoryRequest> data_queue_;  // ring buffer
   size_t data_head_ = 0;
   size_t data_size_ = 0;
-  uint32_t head_passed_ = 0;  // wavefronts of the first one that have passed between products
+  uint32_t head_passed_ = 0;  // wavefronts of the first request that passed between tensor products
   uint32_t credits_;
   BandwidthServer stage_;  // requests into the SM-shared stage
   Cycle arbitration_at_ = kNever;
@@ -215,19 +217,19 @@ class MemoryStage {
   BandwidthServer data_;  // wavefronts
   Cycle data_at_ = kNever;
   Cycle bulk_free_ = 0;
-  std::vector<BulkCopy> bulk_queue_{};  // accepted, not taken up; first come first
-  uint64_t outbound_ = 0;               // requests under way to the SM's ports
+  std::vector<BulkCopy> bulk_queue_{};  // accepted, not started; first come, first served
+  uint64_t outbound_ = 0;               // requests that have yet to ask L2 and DRAM
   std::vector<ReturnPath> returns_;     // per sub-core
-  Cycle longest_return_ = 0;            // cycles that a load takes of them
+  Cycle longest_return_ = 0;            // most cycles for which a load occupies a return path
   HoldHistory bulk_history_{};
   HoldHistory stage_history_{};
   HoldHistory data_history_{};
-  std::vector<std::vector<SpreadShare>> to_dram_;  // [launch][stream], of bytes
-  std::vector<std::vector<SpreadShare>> in_l1_;    // [launch][stream], of requests
+  std::vector<std::vector<SpreadShare>> to_dram_;  // [launch][stream]: share of bytes
+  std::vector<std::vector<SpreadShare>> in_l1_;    // [launch][stream]: share of requests
   std::vector<TransferUnderWay> transfers_{};      // by number
-  std::vector<uint32_t> free_transfers_{};         // numbers
-  uint64_t asked_ = 0;                             // transfers so far
-  std::vector<ComingReply> replies_{};             // of those that have passed, in order
+  std::vector<uint32_t> free_transfers_{};         // unused numbers of transfers_
+  uint64_t asked_ = 0;                             // transfers requested so far
+  std::vector<ComingReply> replies_{};             // replies to transfers that have passed, in order of time
   Cycle next_reply_ = kNever;
   PortQueue ingress_;
   PortQueue egress_;

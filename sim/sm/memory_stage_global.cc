@@ -1,4 +1,5 @@
-// The memory stage's requests that leave the SM: loads, stores and bulk copies, at the SM's own rates or against the chip's memory.
+// Requests of the memory stage that leave the SM: loads, stores and bulk copies. They are served at the SM's own rates
+// or by the chip's memory.
 #include <algorithm>
 
 #include "sim/sm/memory_stage.h"
@@ -13,7 +14,7 @@ uint64_t MemoryStage::dram_share(const MemoryRequest& request, uint64_t bytes) {
   return to_dram_[request.launch][request.op->stream].take(bytes);
 }
 
-// L1 has all that the request asks for.
+// True if L1 has all bytes of the request. Takes the request from the stream's share of hits.
 bool MemoryStage::hits_l1(const MemoryRequest& request) {
   if (request.op->stream < 0) return false;
   return in_l1_[request.launch][request.op->stream].take(1) != 0;
@@ -29,7 +30,7 @@ uint32_t MemoryStage::place_of_transfer() {
   return place;
 }
 
-// Asks L2 and DRAM for what the request needs of them.
+// Asks L2 and DRAM for the bytes that the request needs of them.
 void MemoryStage::ask_memory(Sm& sm, MemoryRequest& request, Cycle now) {
   const MicroOp& op = *request.op;
   --outbound_;
@@ -163,7 +164,7 @@ void MemoryStage::load_arrives(Sm& sm, MemoryRequest& request, Cycle arrival) {
   reply(sm, request, return_load(sm, request, arrival));
 }
 
-// Back to the register file. Returns when the last register has come.
+// Sends the load back to the register file. Returns the cycle in which the last register arrives.
 Cycle MemoryStage::return_load(Sm& sm, MemoryRequest& request, Cycle arrival) {
   const auto [end, behind] = returns_[request.sub_core].take(sm.state().now, return_margin(sm), arrival,
                                                              return_cycles(sm.spec(), *request.op), request.launch);
@@ -171,8 +172,8 @@ Cycle MemoryStage::return_load(Sm& sm, MemoryRequest& request, Cycle arrival) {
   return end;
 }
 
-// The engine takes up a copy every `bulk_copy_issue` cycles. A copy asks for bandwidth when it is taken up, behind what other
-// instructions and other SMs have asked for until then.
+// The engine starts a copy every `bulk_copy_issue` cycles. A copy asks for bandwidth when it starts, behind earlier
+// requests of other instructions and of other SMs.
 void MemoryStage::queue_bulk(Sm& sm, MemoryRequest& request, Cycle now) {
   const Cycle start = std::max(now, bulk_free_);
   charge(sm, request, bulk_history_, Contended::kBulkCopy, now, start);
@@ -209,15 +210,15 @@ void MemoryStage::take_bulk(Sm& sm, TransferUnderWay& transfer, Cycle now) {
                                                             .delay = request.delay});
 }
 
-// ---- between the chip's memory and rates of its own
+// ---- between the chip's memory and the SM's own rates
 
-// What has been asked for at the SM's own rates arrives as it would have; what is asked for next comes behind it.
+// Transfers requested at the SM's own rates arrive as planned; later requests come behind them.
 ChipMemory::Backlog MemoryStage::join_chip(const Sm& sm, Cycle now) {
-  // Classes that have run apart are not all at the same time.
+  // SM classes that ran separately may be in different cycles.
   return memory_.backlog(std::max(now, sm.state().now));
 }
 
-// All that the chip was asked for has been given back (passes).
+// Requires that the chip has replied to all transfers (passes).
 void MemoryStage::leave_chip(Cycle now, const MemoryRates& rates, const ChipMemory::Backlog& backlog) {
   memory_.set_rates(now, rates);
   memory_.set_backlog(now, backlog);

@@ -8,7 +8,8 @@
 
 namespace warpfold::sim {
 void MemoryStage::visit_request(const Sm& sm, MemoryRequest& request, StateVisitor& visitor) const {
-  // Every field. Only the head of a queue is ready, only what is in the data stage's queue was enqueued there and has queued.
+  // The binding lists all fields. visit_queues visits ready, for heads of queues only, and enqueued and queued, for
+  // requests in the data stage's queue only.
   [[maybe_unused]] const auto& [op, sub_core, slot, launch, cta, warp_serial, cta_serial, stage, group, issued, ready, enqueued,
                                 queued, delay] = request;
   visitor.value("request_op", static_cast<uint64_t>(request.launch) << 32 | request.op->place);
@@ -20,7 +21,7 @@ void MemoryStage::visit_request(const Sm& sm, MemoryRequest& request, StateVisit
   visitor.value("request_warp_lives", live);
   const bool cta_lives = sm.state().cta_lives(request.cta, request.cta_serial);
   visitor.value("request_cta_lives", cta_lives);
-  // Others go to no stage.
+  // Only bulk loads and arrivals go to a stage of a ring.
   const bool arrives =
       request.op->behaviour == isa::Behaviour::kBulkLoad || request.op->behaviour == isa::Behaviour::kMbarrierArrive;
   const RingStage behind =
@@ -86,7 +87,7 @@ void MemoryStage::visit_ports(StateVisitor& visitor) {
 }
 
 void PortQueue::visit(StateVisitor& visitor) {
-  // Every field. leaving_bytes are those of leaving; window is constant.
+  // The binding lists all fields. Not visited: leaving_bytes, the sum over leaving; window, which is constant.
   visitor.value("leaving", leaving.size());
   for (LeavingRequest& request : leaving) {
     [[maybe_unused]] const auto& [bytes, passed] = request;
@@ -96,12 +97,19 @@ void PortQueue::visit(StateVisitor& visitor) {
   visitor.value("unacknowledged", unacknowledged);
 }
 
-// A load's last byte may come up to the transit time before the request is served, and takes cycles of the way back before that.
+// Returns how many cycles ago a load may still take cycles of its return path. Its last byte may arrive up to the
+// transit time before the request is served, and its other bytes before that.
 Cycle MemoryStage::return_margin(const Sm& sm) const { return sm.spec().memory_transit + longest_return_; }
 
 void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
-  // Every field. Not visited: data_head, the place of a ring's first entry; longest_return, a constant; asked, the next name;
-  // free_transfers, names that are free; in a key, transfers that the chip's memory serves: none is taken while it is shared.
+  // The binding lists all fields. Not visited:
+  //
+  //   data_head        is the place of a ring's first entry
+  //   longest_return   is constant
+  //   asked            is the next sequence number
+  //   free_transfers   are unused numbers
+  //
+  // A key holds no transfers that the chip's memory serves: no key is taken while the SM shares memory.
   [[maybe_unused]] auto& [memory, queues, data_queue, data_head, data_size, head_passed, credits, stage, arbitration_at,
                           last_sub_core, data, data_at, bulk_free, bulk_queue, outbound, returns, longest_return, bulk_history,
                           stage_history, data_history, to_dram, in_l1, transfers, free_transfers, asked, replies, next_reply,

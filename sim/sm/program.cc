@@ -36,11 +36,13 @@ bool has_condition(const MicroOp& op) {
   }
 }
 
-// L2 reads a pair of neighbouring sectors of a line, or one of them, in the same time. Source: an H100 and an H200 (the kit,
-// docs/notebook/silicon.md): one sector of each line is read at 2,190 and 2,560 bytes a cycle, two at 3,940 and 4,570.
+// L2 takes the same time for one sector of a line as for a pair of neighbouring sectors. Source: an H100 and an H200
+// (the kit, docs/notebook/silicon.md). Reads of one sector of each line run at 2,190 and 2,560 bytes a cycle, reads of
+// two sectors at 3,940 and 4,570.
 constexpr uint32_t kPairBytes = 2 * traces::access::kSectorBytes;
 
-// Conflict-free data-stage passes: one per 128 bytes of a warp's access; LDSM moves one 8x8 matrix a pass.
+// Returns the data-stage passes without bank conflicts: one per 128 bytes of a warp's access. LDSM moves one 8x8 matrix
+// a pass.
 uint16_t minimum_wavefronts(const isa::OpcodeInfo& info, std::string_view mnemonic) {
   switch (info.behaviour) {
     case Behaviour::kLoadMatrix:
@@ -59,15 +61,16 @@ uint16_t minimum_wavefronts(const isa::OpcodeInfo& info, std::string_view mnemon
   }
 }
 
-// Of a load from shared memory whose lanes ask in pairs for the same words, two of its registers pass together: half as many
-// passes, if the effect says so. 128 bits of one address are 2 passes, 64 bits 1. Source: G. Smith (NVIDIA),
-// forums.developer.nvidia.com/t/77228: 128 bytes a cycle return, packed where addresses are uniform.
+// Returns the data-stage passes of an instruction. `stated`: passes that its effect states; 0: none. If lanes of a
+// shared-memory load ask in pairs for the same words, two registers pass together and the load needs half the minimum.
+// 128 bits of one address are 2 passes, 64 bits 1. Source: G. Smith (NVIDIA), forums.developer.nvidia.com/t/77228: 128
+// bytes a cycle return, packed where addresses are uniform.
 uint16_t passes_of(uint16_t minimum, const isa::OpcodeInfo& info, uint16_t stated) {
   const auto fewest = static_cast<uint16_t>(info.behaviour == Behaviour::kLoadShared ? (minimum + 1) / 2 : minimum);
   return stated == 0 ? minimum : std::max(fewest, stated);
 }
 
-// A uniform-register address, or a constant at a fixed place.
+// True for an address in a uniform register, and for a constant at a fixed place.
 bool uniform_address(const isa::Instruction& instruction) {
   return std::ranges::any_of(instruction.operands, [](const isa::Operand& operand) {
     if (operand.index != isa::kZeroRegister) return false;
@@ -88,7 +91,7 @@ void add_register_use(const isa::Instruction& instruction, MicroOp& op) {
   }
 }
 
-// What the source operands ask of the register file's banks. A wide one covers both.
+// Computes the reads that the source operands need of the register banks. A wide operand covers both banks.
 void add_reads(MicroOp& op) {
   for (int i = 0; i < op.source_count; ++i) op.narrow_sources &= op.sources[i].width == 1;
   for (int i = 0; i < op.source_count; ++i) {
@@ -113,7 +116,7 @@ uint16_t wgmma_columns(std::string_view mnemonic) {
   return n;
 }
 
-// "UTCHMMA gdesc[UR8], gdesc[UR10], tmem[UR4], ...": A, B, D; the shape stands in a descriptor that the effect gives.
+// "UTCHMMA gdesc[UR8], gdesc[UR10], tmem[UR4], ...": A, B, D. The shape is in a descriptor; the effect states it.
 void add_tcgen05_shape(const isa::Instruction& instruction, const isa::OpcodeInfo& info, MicroOp& op) {
   op.columns = instruction.effect.columns;
   op.half_rows = instruction.effect.rows == 64;
@@ -123,7 +126,7 @@ void add_tcgen05_shape(const isa::Instruction& instruction, const isa::OpcodeInf
   op.next_after = std::max(op.next_after, static_cast<uint8_t>(info.issue_interval));
 }
 
-// "DEPBAR.LE SB0, 0x1", "WARPGROUP.DEPBAR.LE gsb0, 0x1": what may be left stands in the operands or in the effect.
+// "DEPBAR.LE SB0, 0x1", "WARPGROUP.DEPBAR.LE gsb0, 0x1": the operands or the effect say how many may be outstanding.
 void add_wait(const isa::Instruction& instruction, MicroOp& op) {
   for (const isa::Operand& operand : instruction.operands) {
     const std::string_view text = operand.text;
@@ -134,7 +137,7 @@ void add_wait(const isa::Instruction& instruction, MicroOp& op) {
   }
 }
 
-// Predicated off: it issues and takes its pipe's latch, but reads, writes and moves nothing.
+// Predicates the instruction off: it issues and takes its math pipe's latch, but reads, writes and moves nothing.
 void switch_off(MicroOp& op) {
   if (op.pipe == isa::Pipe::kMemory || op.pipe == isa::Pipe::kWgmma || op.pipe == isa::Pipe::kTcgen05) op.pipe = isa::Pipe::kNone;
   op.behaviour = Behaviour::kNoOperation;
@@ -191,7 +194,7 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
   if (op.behaviour == Behaviour::kDependenceWait || op.behaviour == Behaviour::kWgmmaWait) add_wait(instruction, op);
   if (op.behaviour == Behaviour::kWgmma) {
     op.columns = wgmma_columns(instruction.mnemonic);
-    // Accumulator, A, B: A is a descriptor in shared memory ("gdesc[UR8]") or registers.
+    // Operands are the accumulator, A and B. A is a descriptor of shared memory ("gdesc[UR8]") or in registers.
     op.a_elsewhere = instruction.operands.size() > 1 && instruction.operands[1].kind == isa::OperandKind::kRegister;
   }
   if (op.behaviour == Behaviour::kTcgen05Mma) add_tcgen05_shape(instruction, info, op);
@@ -244,7 +247,8 @@ class Compiler {
   Program& program_;
 };
 
-// Fixed-latency instructions are not seen by the SM, which steps the cursors of the others.
+// True if the instruction completes inside the sub-core, which then steps its cursor. The SM steps the cursors of other
+// instructions (sm_issue.cc).
 bool stays_in_sub_core(const MicroOp& op) {
   return op.pipe != isa::Pipe::kMemory && (op.behaviour == Behaviour::kFixedLatency || op.behaviour == Behaviour::kNoOperation);
 }

@@ -13,18 +13,19 @@
 
 namespace warpfold::sim {
 
-// The register file's ports of one sub-core: two banks (register number mod 2), each with one to four warp-wide read ports and
-// one write port, and the software-managed register-file cache (Huerta et al., MICRO 2025).
+// Register-file ports of one sub-core, and the software-managed register-file cache (Huerta et al., MICRO 2025). Each
+// of two banks (register number mod 2) has one to four warp-wide read ports and one or two write ports.
 //
-// Reservations are bit masks over the coming 64 cycles, bit 0 being cycle `base`:
+// Reservations are bit masks over the coming 64 cycles. Bit 0 is cycle `base`:
 //
 //   read_busy[even] = 0b00111 at base 100: the even bank's port is taken in cycles 100, 101, 102
 //
-// Half a port, of a machine that has less (Spec), is closed every second cycle. A second write port takes what finds the first one
-// taken.
+// A half port, of a scaled machine (Spec), is closed in every second cycle. A second write port takes results that find
+// the first one taken.
 //
-// Fixed-latency instructions reserve at the allocate stage. wgmma's accumulator update takes what the reservations have left over,
-// as those cycles pass (advance), except against a pipe of 16 lanes, whose results it holds up (held).
+// Fixed-latency instructions reserve ports at the allocate stage. Accumulator updates of wgmma use the cycles that are
+// left without a reservation, as these cycles pass (advance). Results of the ALU, FMA and XU pipes wait for the updates
+// (held_up).
 class RegisterPorts {
  public:
   explicit RegisterPorts(const Spec& spec)
@@ -42,7 +43,8 @@ class RegisterPorts {
 
   using PerBank = std::array<uint32_t, 2>;
 
-  // Reads that miss in the register-file cache, per bank; updates the cache as the reuse bits say. `warp` is the warp slot.
+  // Returns the reads per bank that miss in the register-file cache, and updates it by the reuse bits. `warp`: the warp
+  // slot.
   PerBank collect(const MicroOp& op, int warp) {
     if (!op.reuses && (cached_places_ & op.cache_places) == 0) return {op.reads[0], op.reads[1]};
     PerBank reads{};
@@ -53,7 +55,7 @@ class RegisterPorts {
         reads[bank] += !lookup(bank, source, warp);
         continue;
       }
-      // A wide operand covers both banks; its cache entries are tagged with the operand's first register.
+      // A wide operand covers both banks. Its cache entries carry the operand's first register as their tag.
       for (int bank = 0; bank < 2; ++bank) {
         if (!lookup(bank, source, warp)) reads[bank] += source.width / 2U;
       }
@@ -61,11 +63,12 @@ class RegisterPorts {
     return reads;
   }
 
-  // Makes room for what an instruction issued at `now` reserves. That past cycles serve is the same if it is looked at later.
+  // Moves the masks if reservations of an instruction issued at `now` might not fit them. Serving updates for past
+  // cycles gives the same result at any later time.
   void make_room(Cycle now, uint32_t write_latency) {
     if (now + write_latency > base_ + room_) advance(now);
   }
-  // Moves the masks to `now`; cycles that pass unreserved serve pending accumulator updates.
+  // Moves the masks to `now`. Past cycles without a reservation serve pending accumulator updates.
   void advance(Cycle now) {
     if (now <= base_) return;
     const Cycle passed = now - base_;
@@ -88,7 +91,8 @@ class RegisterPorts {
     close_half_ports();
   }
 
-  // Reserves `reads` in the read window after the first allocate cycle >= `earliest` in which they all fit; returns that cycle.
+  // Reserves `reads` in the read window behind the first allocate cycle >= `earliest` that has room for all. Returns
+  // that cycle.
   Cycle allocate(Cycle earliest, const PerBank& reads) {
     if (by_table_ && (reads[0] | reads[1]) <= kTableWindow) return allocate_by_table(earliest, reads);
     if (reads[0] + reads[1] == 0) return earliest;
@@ -102,7 +106,7 @@ class RegisterPorts {
     return cycle;
   }
 
-  // A fixed-latency result takes the write port of its banks at `cycle` and after (result queue: it is never delayed).
+  // Reserves the write ports of a fixed-latency result from `cycle` on. A result queue keeps it from any delay.
   void write(Cycle cycle, const MicroOp& op) {
     const Cycle offset = cycle - base_;
     const std::array<uint8_t, 2>& registers = op.writes;
@@ -120,14 +124,15 @@ class RegisterPorts {
       }
     }
   }
+  // True if a bank of `registers` has no write port free in this cycle.
   bool write_port_busy(Cycle now, const std::array<uint8_t, 2>& registers) {
     advance(now);
     const auto& taken = half_writes_ > 2 ? both_written_ : write_busy_;
     return (registers[0] > 0 && (taken[0] & 1) != 0) || (registers[1] > 0 && (taken[1] & 1) != 0);
   }
 
-  // Accumulator updates. A demand adds slots to serve: read slots of either bank, write slots of each bank. It returns the
-  // totals to wait for.
+  // Accumulator updates. demand() asks for `reads` read slots of either bank and `writes_per_bank` write slots of each
+  // bank. It returns the totals that must be served before the update is complete.
   struct Totals {
     uint32_t reads = 0;
     PerBank writes{};
@@ -141,35 +146,38 @@ class RegisterPorts {
     pending_ = true;
     return demanded_;
   }
-  // The accumulators are written back in pairs, an even and an odd register every second cycle, the first one at `now`. A wide
-  // result that is being written comes first.
+  // Begins a write-back of accumulators, in pairs: an even and an odd register every second cycle, the first pair at
+  // `now`. A wide result that is being written goes first.
   void begin_commits(Cycle now, Cycle cycles) {
     const Cycle begin = later(now, wide_until_);
     given_way_ += static_cast<uint32_t>(begin - now);
     commits_end_ = begin + cycles;
   }
+  // True while accumulators are written back, unless a second write port makes room for results.
   bool commits(Cycle now) const { return commits_end_ > now && half_writes_ <= 2; }
-  // In a cycle in which accumulators are written back: it is a pair's.
+  // True if a pair is written in cycle `now`, which must be one of a write-back.
   bool is_of_pair(Cycle now) const { return ((commits_end_ - now) & 1) == 0; }
-  // A wide result waits for pairs.
+  // True while a wide result waits for pairs.
   bool wide_waits(Cycle now) const { return now < wide_from_; }
-  // By how many cycles pairs hold up a result that takes its bank's port for `cycles` cycles from `enters` on. A pair goes first
-  // and takes both banks' ports for a cycle:
+  // Returns the cycles for which pairs hold up a result that takes its bank's port for `cycles` cycles from `enters`
+  // on. A pair goes first and takes the ports of both banks for one cycle:
   //
-  //   pairs        x   x   x   x          LOP3 after LOP3, of 16 lanes, half a row a cycle: one every two cycles alone, every four
-  //   results    a   a   b   b   c        beside the pairs
+  //   pairs        x   x   x   x          LOP3 after LOP3, of 16 lanes, half a row a cycle: one every two cycles
+  //   results    a   a   b   b   c        alone, one every four beside the pairs
   //
-  // Sources: cicuvc register_bandwidth.md, round 3, and docs/validation/h100_kit.csv, "beside a flood" (docs/decisions/0017, 0039).
+  // Sources: cicuvc register_bandwidth.md, round 3, and docs/validation/h100_kit.csv, "beside a flood"
+  // (docs/decisions/0017, 0039).
   //
-  // In the last n cycles of the pairs, (n + 1) / 2 are free for a result: those that are an odd number from the end. So it waits as
-  // often as it takes one of them, but for the first one where it comes at once.
+  // In the last n cycles of a write-back, results may use (n + 1) / 2: every cycle at an odd distance from the end. A
+  // result waits one cycle for each of them that it uses, except for the first if it enters in one.
   uint32_t held_up(Cycle enters, uint32_t cycles) const {
     const Cycle end = half_writes_ > 2 ? 0 : commits_end_;
     const Cycle left = later(end, enters) - enters;
     return static_cast<uint32_t>(std::min<Cycle>(cycles, (left + 1) / 2) - (left & 1));
   }
-  // The same of a wide result, which takes both banks' ports in `cycles` cycles that follow each other: it waits for the end of the
-  // pairs, at most for `pairs` of them, and then these wait for it.
+  // Returns the cycles for which pairs hold up a wide result, which takes the ports of both banks for `cycles`
+  // consecutive cycles. The result waits for the end of the pairs, or for `pairs` pairs if that is less. The other
+  // pairs then wait for it.
   uint32_t hold_up_wide(Cycle enters, uint32_t cycles, uint32_t pairs) {
     const auto waits = static_cast<uint32_t>(std::min<Cycle>(later(commits_end_, enters) - enters, Cycle{2} * pairs));
     wide_from_ = enters + waits;
@@ -180,18 +188,19 @@ class RegisterPorts {
     }
     return waits;
   }
-  // Cycles in which pairs have waited for wide results, modulo 2^32.
+  // Returns the cycles for which pairs have waited for wide results, modulo 2^32.
   uint32_t given_way() const { return given_way_; }
-  // What of a demand's totals has not been served: what they mean, whatever the numbers.
+  // Slots of a demand's totals that have not been served. Unlike the totals, they mean the same in every state.
   uint64_t unserved_reads(const Totals& totals) const { return remaining(totals.reads, served_.reads); }
   uint64_t unserved_writes(const Totals& totals) const {
     return uint64_t{remaining(totals.writes[0], served_.writes[0])} << 32 | remaining(totals.writes[1], served_.writes[1]);
   }
 
   void visit(StateVisitor& visitor) {
-    // Every field. Up to by_table they are constant; base is brought to now; cached_places and pending follow from others; odd
-    // shows in the cycles that are closed; of demanded and served the difference counts, and of given_way what it was when a
-    // command began to write back.
+    // The binding lists all fields. Not visited: the fields up to by_table, which are constant; base, which advance()
+    // brings to now; cached_places and pending, which follow from other fields; odd, which the closed cycles show. Of
+    // demanded and served only the difference matters. given_way is visited by the commands that write back, as the
+    // difference since they began.
     [[maybe_unused]] const auto& [half_reads, half_writes, read_ports, half_ports, room, window, cache, by_table, base, read_busy,
                                   write_busy, both_written, odd, cache_tags, cached_places, demanded, served, pending, commits_end,
                                   wide_from, wide_until, given_way] = *this;
@@ -217,14 +226,14 @@ class RegisterPorts {
     visitor.relative("update_writes", unserved_writes(demanded_));
   }
 
-  // Cycles that serving everything up to `totals` takes from `now` on at the least: for reads and for writes.
+  // Returns the least number of cycles from `now` on that serve everything up to `totals`: of reads, and of writes.
   std::pair<uint32_t, uint32_t> missing(Cycle now, const Totals& totals) {
     advance(now);
     const uint32_t writes =
         std::max(remaining(totals.writes[0], served_.writes[0]), remaining(totals.writes[1], served_.writes[1]));
     return {cycles_of_reads(remaining(totals.reads, served_.reads)), (2 * writes + half_writes_ - 1) / half_writes_};
   }
-  // The reads of that if `others` slots that were taken had been free.
+  // Returns the cycles of reads that missing() would report if `others` taken read slots had been free.
   uint32_t missing_without(const Totals& totals, uint64_t others) const {
     const uint32_t reads = remaining(totals.reads, served_.reads);
     return others < reads ? cycles_of_reads(reads - static_cast<uint32_t>(others)) : 0;
@@ -233,9 +242,9 @@ class RegisterPorts {
   bool operator==(const RegisterPorts&) const = default;
 
  private:
-  // The common case by table: one port a bank and a window of three cycles. kSlots[free][reads] are the slots that `reads` reads
-  // take of the free ones, the earliest first; kNoFit where there are too few.
-  static constexpr uint32_t kTableWindow = 3;  // all bits of it set: two numbers are no larger if their bits together are not
+  // Common case by table: one read port a bank and a window of three cycles. kSlots[free][reads] has the earliest
+  // `reads` of the free slots, or kNoFit if there are fewer.
+  static constexpr uint32_t kTableWindow = 3;  // all its bits are set, so a | b <= 3 says that neither exceeds 3
   static constexpr uint8_t kNoFit = 0x80;
   static constexpr std::array<std::array<uint8_t, 4>, 8> kSlots = [] {
     std::array<std::array<uint8_t, 4>, 8> slots{};
@@ -269,16 +278,17 @@ class RegisterPorts {
   }
 
   static constexpr uint16_t kNothing = 0xffff;
-  // A write may begin so far behind `base` before the masks are moved on. Behind that there is room for a result's registers, or
-  // for a read window (16 cycles at most, configs/check_gpu.cc) that begins as many cycles late as an instruction reads registers
-  // of a bank. Where two warps issue in a cycle, each waits for the reads of the other's instructions too: no room is left then.
+  // kMostRoom: cycles after `base` in which a write may begin before the masks must move. The masks have room behind
+  // them for a result's registers, or for a read window. A window has 16 cycles at most (configs/check_gpu.cc) and
+  // begins late by as many cycles as an instruction reads registers of a bank. If two warps issue in a cycle, each also
+  // waits for the reads of the other's instructions: no room is left then.
   static constexpr uint32_t kMostRoom = 40;
   static constexpr uint32_t kRoomAndWindow = 48;
-  static constexpr size_t kMostReadPorts = 4;  // configs/check_gpu.cc
+  static constexpr size_t kMostReadPorts = 4;  // limit of configs/check_gpu.cc
 
   uint32_t cycles_of_reads(uint32_t reads) const { return (reads + half_reads_ - 1) / half_reads_; }
 
-  // The second port and further ones, which a scaled machine has.
+  // Moves the masks of further read ports, which only a scaled machine has.
   [[gnu::noinline]] void advance_more_ports(Cycle passed) {
     for (uint32_t port = 1; port < read_ports_; ++port) {
       for (uint64_t& busy : read_busy_[port]) busy >>= passed;
@@ -292,7 +302,7 @@ class RegisterPorts {
     write_busy_[bank] |= wanted;
   }
 
-  // Every second cycle, counted from the first.
+  // Closes half ports in every second cycle, counted from the first one of the clock.
   void close_half_ports() {
     constexpr uint64_t kEverySecond = 0xaaaaaaaaaaaaaaaaULL;
     const uint64_t closed = odd_ ? kEverySecond >> 1 : kEverySecond;
@@ -302,7 +312,7 @@ class RegisterPorts {
     }
   }
 
-  // Totals count modulo 2^32: the difference is what matters.
+  // Totals count modulo 2^32; only their difference matters.
   static uint32_t remaining(uint32_t wanted, uint32_t served) {
     const auto difference = static_cast<int32_t>(wanted - served);
     return difference > 0 ? static_cast<uint32_t>(difference) : 0;
@@ -319,7 +329,7 @@ class RegisterPorts {
     return hit;
   }
 
-  // Free slots of one port in the window after `cycle`.
+  // Returns the free slots of one port in the window behind `cycle`.
   uint64_t free_slots(int bank, uint32_t port, uint64_t window, Cycle cycle) const {
     return ~(read_busy_[port][bank] >> (cycle + 1 - base_)) & window;
   }
@@ -340,7 +350,7 @@ class RegisterPorts {
   void serve_updates(Cycle passed) {
     const uint64_t mask = passed < 64 ? (uint64_t{1} << passed) - 1 : ~uint64_t{0};
     const auto beyond = static_cast<uint32_t>(passed > 64 ? passed - 64 : 0);
-    const uint32_t half_open = (beyond + (odd_ ? 0 : 1)) / 2;  // of those beyond the masks: cycles in which half a port is open
+    const uint32_t half_open = (beyond + (odd_ ? 0 : 1)) / 2;  // cycles beyond the masks in which a half port is open
     uint32_t free_reads = half_reads_ < 2 ? 2 * half_open : beyond * half_reads_;
     for (int bank = 0; bank < 2; ++bank) {
       for (uint32_t port = 0; port < read_ports_; ++port) {
@@ -352,7 +362,7 @@ class RegisterPorts {
       served_.writes[bank] += std::min(free_writes, remaining(demanded_.writes[bank], served_.writes[bank]));
     }
     served_.reads += std::min(free_reads, remaining(demanded_.reads, served_.reads));
-    // One by one: the arrays' comparison is a call for eight bytes.
+    // Compared one by one: a comparison of the arrays is a function call for eight bytes.
     pending_ =
         served_.reads != demanded_.reads || served_.writes[0] != demanded_.writes[0] || served_.writes[1] != demanded_.writes[1];
   }
@@ -361,23 +371,23 @@ class RegisterPorts {
   uint32_t half_writes_;
   uint32_t read_ports_;
   bool half_ports_;
-  uint32_t room_;  // half a port is closed from the present cycle on: none
+  uint32_t room_;  // cycles after base_ in which a write may begin; 0 with half ports or several issues a cycle
   uint32_t window_;
   bool cache_;
   bool by_table_;
   Cycle base_ = 0;
   std::array<std::array<uint64_t, 2>, kMostReadPorts> read_busy_{};  // [port][bank]
   std::array<uint64_t, 2> write_busy_{};
-  std::array<uint64_t, 2> both_written_{};           // with two ports: both are taken
-  bool odd_ = false;                                 // with half a port: cycles that have passed
+  std::array<uint64_t, 2> both_written_{};           // with two write ports: both are taken
+  bool odd_ = false;                                 // with half ports: the number of cycles passed is odd
   std::array<std::array<uint16_t, 3>, 2> cached_{};  // [bank][operand slot]: warp << 8 | register
-  uint8_t cached_places_ = 0;                        // which of them hold anything, by cache_place
+  uint8_t cached_places_ = 0;                        // entries that hold a register, as bits of cache_place
   Totals demanded_;
   Totals served_;
   bool pending_ = false;
   Cycle commits_end_ = 0;
-  Cycle wide_from_ = 0;   // the last wide result that met pairs is written
-  Cycle wide_until_ = 0;  // it has been
+  Cycle wide_from_ = 0;   // start of the write of the last wide result that met pairs
+  Cycle wide_until_ = 0;  // end of that write
   uint32_t given_way_ = 0;
 };
 

@@ -9,18 +9,18 @@
 
 namespace warpfold::sim {
 
-// The way of a sub-core's loads back to its register file. A load takes the first cycles that end where its last byte has come or
-// later and that no load before it has taken: one that L1 serves does not wait for one that DRAM serves later.
+// The way of a sub-core's loads back to its register file. A load takes the first free cycles that end when its last
+// byte has arrived or later. So a load that hits in L1 does not wait for one that comes later from DRAM.
 //
 //   taken [600, 608)   arrives at 100 with 8 cycles: [92, 100)   then one at 604: [608, 616), 12 cycles late
 class ReturnPath {
  public:
   struct Return {
     Cycle end = 0;
-    int behind = 0;  // launch of the load before it, where it is later than its arrival
+    int behind = 0;  // launch of the load for which it waits; its own launch if it does not wait
   };
 
-  // `margin`: no load takes cycles that are longer ago than that.
+  // `margin`: no load takes cycles further back than that.
   Return take(Cycle now, Cycle margin, Cycle arrival, Cycle cycles, int launch) {
     forget(now, margin);
     Return result{arrival, launch};
@@ -31,7 +31,7 @@ class ReturnPath {
   }
 
   void visit(StateVisitor& visitor, Cycle margin) {
-    // Every field.
+    // The binding lists all fields.
     [[maybe_unused]] const auto& [taken] = *this;
     if (visitor.recording()) forget(visitor.now(), margin);
     visitor.value("returns", taken_.size());
@@ -72,7 +72,7 @@ class ReturnPath {
     }
   }
 
-  std::vector<Span> taken_;  // in order
+  std::vector<Span> taken_;  // in order of time
 };
 
 }  // namespace warpfold::sim

@@ -2,14 +2,14 @@
 
 namespace warpfold::sim {
 
-// What ends a run of an SM before its limit. It is about how the SM is run, not part of its state.
+// Conditions that end a run of an SM before its limit. They are no part of the SM's state.
 struct RunControl {
-  bool launch_ended = false;  // the last run stopped where a launch's last CTA ended
-  // The SM does what twins of it do as well (ClassRun::Twin). run() also stops wherever that may end: where a loop whose trips a
-  // CTA class says comes to its last one, or time has been skipped.
+  bool launch_ended = false;  // a launch's last CTA on the SM ended in the last run
+  // The SM is simulated for its twins too (ClassRun::Twin). Sm::run then also stops where a twin may diverge: at the
+  // last trip of a loop whose trips depend on the CTA class, or after time has been skipped.
   bool shared = false;
-  bool may_diverge = false;   // one of these has come, since run() was called
-  bool ends_sharing = false;  // the same: what comes next is for this SM alone
+  bool may_diverge = false;   // since run() was called, such a point has been reached
+  bool ends_sharing = false;  // since run() was called: sampling is about to extrapolate this SM alone, so all twins part
 
   void begin() { launch_ended = may_diverge = ends_sharing = false; }
   void end_sharing() { ends_sharing = may_diverge = true; }

@@ -9,7 +9,7 @@ bool holds(const LoopSpan& outer, const LoopSpan& inner) {
   return outer.depth < inner.depth && outer.begin <= inner.begin && inner.end <= outer.end;
 }
 
-// Passes through a loop's body in one CTA: its trips times those of the loops around it.
+// Returns the passes through a loop's body in one CTA: the trips of the loop times the trips of each loop around it.
 uint64_t passes(const Program& program, const LoopSpan& loop, const traces::CtaClass& cta_class) {
   uint64_t product = traces::trips(loop.trips, cta_class);
   for (const LoopSpan& outer : program.loops) {
@@ -18,7 +18,7 @@ uint64_t passes(const Program& program, const LoopSpan& loop, const traces::CtaC
   return product;
 }
 
-// None where there is no loop.
+// Returns the innermost loop from which the kernel issues most instructions; null if the program has no loop.
 const LoopSpan* main_loop(const traces::Kernel& kernel, const Program& program) {
   const std::vector<uint64_t> ctas = traces::ctas_by_class(kernel);
   const LoopSpan* main = nullptr;

@@ -8,8 +8,8 @@
 
 namespace warpfold::sim {
 
-// Parts the code of a kernel (its roles' programs, in order) into segments and notes in every instruction the one it belongs to.
-// Returns them in the order of the code; only those that hold an instruction.
+// Splits the code of a kernel (its roles' programs, in order) into segments and sets MicroOp::segment. Returns the
+// segments in the order of the code; each holds at least one instruction.
 std::vector<Segment> assign_segments(const traces::Kernel& kernel, std::vector<Program>& programs, AccountGranularity granularity);
 
 }  // namespace warpfold::sim

@@ -20,7 +20,7 @@ std::vector<int> by_order(const std::vector<SmLaunch>& launches) {
   return order;
 }
 
-// Each event goes to its unit; barrier_unit.h and cta_slots.h have the others.
+// Each event goes to its unit. barrier_unit.h and cta_slots.h declare the other overloads.
 void handle(Sm& sm, const SubCoreEvent& event, Cycle now) { sm.sub_core(event.sub_core).handle(sm, event, now); }
 void handle(Sm& sm, const MemoryEvent& event, Cycle now) { sm.memory().handle(sm, event, now); }
 void handle(Sm& sm, const WgmmaEvent& event, Cycle now) { sm.wgmma().handle(sm, event, now); }
@@ -45,7 +45,7 @@ Sm::Sm(const Sm& other) : Sm(other.spec_, other.state_) {
 Cycle Sm::next_time() const {
   if (state_.interrupted) return state_.now;
   Cycle next = earlier(state_.events.next_time(), state_.memory.next_reply());
-  constexpr size_t kMostHave = 4;  // so that this loop is unrolled
+  constexpr size_t kMostHave = 4;  // a constant, so that the loop is unrolled
   for (size_t c = 0; c < kMostHave; ++c) next = earlier(next, state_.due[c]);
   for (size_t c = kMostHave; c < spec_.sub_cores; ++c) next = earlier(next, state_.due[c]);
   return next;
@@ -89,7 +89,7 @@ Cycle Sm::run(Cycle limit) {
 }
 
 void Sm::tell_observer(Cycle limit) {
-  // A cycle with events left, or with a sub-core that another one's issue has woken, is not over.
+  // A cycle is not over while events are left, or a sub-core is due because another one's issue has woken it.
   if (state_.events.next_time() <= state_.now || state_.memory.next_reply() <= state_.now) return;
   if (std::ranges::any_of(state_.due, [&](Cycle due) { return due <= state_.now; })) return;
   state_.loop_end = false;
@@ -100,11 +100,11 @@ void Sm::release_launch(int launch, Cycle at) {
   state_.progress[launch].ready = at;
   if (observation_.timeline) observation_.timeline->launch_released(launch, at);
   if (!state_.ctas_left(launch)) end_unused(launch, at);
-  // How far the SM has run when it is told makes no difference.
+  // The release takes effect at `at`, before other events of that cycle, however far the SM has run.
   state_.events.schedule_first(std::max(at, state_.now), PlacementEvent{PlacementEvent::Kind::kRelease});
 }
 
-// A launch that gets no CTA here.
+// Sets start and end of a launch that has no CTA on this SM.
 void Sm::end_unused(int launch, Cycle at) {
   state_.progress[launch].start = at;
   state_.progress[launch].end = at;
@@ -120,8 +120,8 @@ void Sm::take_from(int launch, CtaSource source, Cycle at) {
   if (!state_.interrupted) schedule(std::max(at, state_.now + 1), PlacementEvent{PlacementEvent::Kind::kPlace});
 }
 
-// The turns of the arbiters and the last holders. No source says that hardware keeps any of it from one kernel to the
-// next, or that it does not (assumed: it does not): so what runs by itself does what it does alone.
+// Resets the arbiters' turns and the last holders. No source says whether hardware keeps any of this from one kernel to
+// the next (assumed: it does not). So a kernel that later has the SM to itself behaves as it does alone.
 void Sm::reset_arbiters(Cycle now) {
   for (SubCore& sub_core : state_.sub_cores) sub_core.reset_arbiters(now);
   state_.memory.reset_arbiters();
@@ -131,7 +131,7 @@ void Sm::reset_arbiters(Cycle now) {
 
 void Sm::receive(std::vector<CtaList> ctas) {
   state_.receive(std::move(ctas));
-  assess_absences(*this, state_.now);  // other launches than before may have CTAs left
+  assess_absences(*this, state_.now);  // the set of launches with CTAs left may have changed
 }
 
 void Sm::settle() {

@@ -19,8 +19,8 @@ namespace warpfold::sim {
 
 class Sm;
 
-// Looks at an SM whenever a warp has come to the end of a loop body, or a CTA without loops to its end: at the end of the cycle
-// before `now`. It may move the SM on, to a cycle up to `limit`.
+// Looks at an SM after each cycle in which a warp has finished a trip of a loop, or a CTA without loops has ended.
+// `now` is the cycle after that one. The observer may fast-forward the SM, to `limit` at most.
 class SmObserver {
  public:
   virtual ~SmObserver() = default;
@@ -35,23 +35,27 @@ class SmObserver {
 //   wgmma_unit       runs matrix products of warpgroups
 //   tcgen05_unit     runs matrix products into tensor memory
 //   barrier_unit     mbarriers of rings, named barriers
-//   sm_inherit       delay that warps pass on; sm_absence: warps that are not there; alternative_bounds: the same under others
-//   sm_observation   timeline, issue log, report of what waits
-//   sm_snapshot      what folding and sampling read of the state and change in it
+//   sm_inherit       delays that warps pass to the warps that wait for them
+//   sm_absence       warps that are missing because other launches hold their room
+//   alternative_bounds
+//                    placement under other reservations and quotas
+//   sm_observation   timeline, issue log, report of waiting warps
+//   sm_snapshot      access of folding and sampling to the state
 //
-// A unit's state lies in SmState; its verbs take the SM. Order within a cycle: replies of L2 and DRAM, events (completions,
-// releases, CTAs that end), CTAs that are placed, then the sub-cores in order of their index.
+// SmState holds the units' state; the units' functions take the Sm. Order within a cycle: replies of L2 and DRAM,
+// events (completions, releases, CTAs that end), placement of CTAs, then the sub-cores in the order of their index.
 class Sm {
  public:
   Sm(const Spec& spec, std::vector<SmLaunch> launches);
-  // An SM of the same spec in the state `state`.
+  // Starts from `state`, which must be of an SM of the same spec.
   Sm(const Spec& spec, SmState state);
-  // The same SM in the same state, with the same timeline so far. Nothing observes it.
+  // Copies the state and the timeline so far. Nothing observes the copy.
   Sm(const Sm& other);
   Sm& operator=(const Sm&) = delete;
 
   const Spec& spec() const { return spec_; }
-  // The SM shares L2 and DRAM with other SMs: its requests wait in the outbox for ChipMemory. Else it has rates of its own.
+  // True if the SM shares L2 and DRAM with other SMs: its requests then wait in the outbox for ChipMemory. Otherwise
+  // the SM has rates of its own.
   bool shares_memory() const { return shares_memory_; }
   void share_memory(bool shares) { shares_memory_ = shares; }
   struct Asked {
@@ -59,15 +63,15 @@ class Sm {
     ChipMemory::Request request;
   };
   std::vector<Asked>& outbox() { return outbox_; }                    // in order of time
-  const std::vector<int>& placement_order() const { return order_; }  // launches: CTAs of the first are placed first
-  bool passes_on() const { return passes_on_; }                       // some warp may wait for what has been held up
+  const std::vector<int>& placement_order() const { return order_; }  // launches, in the order of placement
+  // True if delays are tracked: there are several launches, or warps of a launch wait for each other.
+  bool passes_on() const { return passes_on_; }
 
   // ---- state
 
   const SmState& state() const { return state_; }
-  SmState& state() { return state_; }  // of the units
-  // Goes on from a state of an SM of the same spec and launches.
-  // Everything that the SM keeps (sm_state.cc). In a cycle that has been run completely.
+  SmState& state() { return state_; }  // for the units
+  // Visits all state of the SM (sm_state.cc). The SM's last cycle must have run completely.
   void visit(StateVisitor& visitor);
 
   int sub_cores() const { return static_cast<int>(state_.sub_cores.size()); }
@@ -82,41 +86,42 @@ class Sm {
 
   // ---- work
 
-  // Other lists of CTAs than so far; those that have been placed lead them.
+  // Replaces each launch's list of CTAs. A new list begins with the CTAs that have been placed.
   void receive(std::vector<CtaList> ctas);
-  // Another source of the launch's CTAs than so far. From `at` on others may have room that this one held them back from.
+  // Changes the source of the launch's CTAs. From `at` on, launches that waited behind this one may find room.
   void take_from(int launch, CtaSource source, Cycle at);
-  // A launch may place CTAs from `at` on. An SM without CTAs then resets its arbiters.
+  // Lets the launch place CTAs from `at` on. An SM without CTAs then resets its arbiters.
   void release_launch(int launch, Cycle at);
 
   // ---- run
 
-  // Runs while the next thing to do lies before `limit` and until a launch's last CTA has ended, or as control() says; returns the
-  // time of the next thing to do (kNever: nothing is pending). Stops within a cycle where it asks for a CTA (SmState::asks).
+  // Runs until the next activity lies at `limit` or later, a launch's last CTA has ended, or control() says to stop.
+  // Returns the cycle of the next activity; kNever: there is none. Stops within a cycle if the SM asks for a CTA
+  // (SmState::asks).
   Cycle run(Cycle limit);
-  // The time of the next thing to do; kNever: nothing is pending.
+  // Returns the cycle of the next activity; kNever: there is none.
   Cycle next_time() const;
-  // The time of the next event that may place a CTA.
+  // Returns the cycle of the next event that may place a CTA; kNever: there is none.
   Cycle next_placement() const;
   RunControl& control() { return control_; }
   const RunControl& control() const { return control_; }
-  // A reply whose uncontended time has passed while it waited comes now.
+  // Schedules an event, in the current cycle if `at` is past: a reply may have waited beyond its uncontended time.
   void schedule(Cycle at, const Event& event) { state_.events.schedule(std::max(at, state_.now), event); }
-  // Of all units: whose turn it is, and the last holders.
+  // Resets the arbiters' turns and the last holders in all units.
   void reset_arbiters(Cycle now);
 
   // ---- look
 
-  // None looks at an SM that shares L2 and DRAM: its state is not all that decides its future.
+  // Sets the observer. It does not look while the SM shares L2 and DRAM, since other SMs then affect the SM's future.
   void observe_with(SmObserver& observer) { observer_ = &observer; }
   Observation& observation() { return observation_; }
   const Observation& observation() const { return observation_; }
   const Account& account() { return settle(), state_.account; }
-  // Straight code is counted a stretch at a time (SubCore): brings what has been counted up to now.
+  // Brings the account up to now: sub-cores count straight code in stretches.
   void settle();
-  Account& ledger() { return state_.account; }  // what has been counted, but for these stretches
+  Account& ledger() { return state_.account; }  // the account without the stretches that are not settled
   const Account& ledger() const { return state_.account; }
-  uint64_t instructions() const;  // issued, all launches
+  uint64_t instructions() const;  // issued so far, all launches
 
  private:
   void step(Cycle now);

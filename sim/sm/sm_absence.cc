@@ -1,12 +1,14 @@
-// Warps that are not there: a launch that has CTAs left to place and fewer on the SM than it would have alone loses the missing
-// warps' cycles. They are charged to the resource that the next CTA lacks, and to the launches that hold it or have it kept for
-// them.
+// Missing warps. A launch that has CTAs left to place, and fewer on the SM than it would have alone, loses the cycles
+// of the missing warps. They are charged to the resource that its next CTA lacks, and to the launches that hold or
+// reserve it.
 //
-//   alone 16 CTAs of 4 warps, here 1, the rest of the registers held by one GEMM CTA: 60 warp-cycles a cycle, registers, the GEMM
+//   alone 16 CTAs of 4 warps, here 1, with the other registers held by a GEMM's CTA: 60 warp-cycles a cycle, for lack of
+//   registers, charged to the GEMM
 //
-// The same places keep for how many warp-cycles two launches have had CTAs on the SM at the same time.
+// The same functions count the warp-cycles for which two launches have CTAs on the SM at the same time.
 //
-// What is missing changes only when CTAs come and go; in between, it is a sum that grows by the same amount every cycle.
+// The number of missing warps changes only when CTAs come and go. In between, their cycles grow by the same amount
+// every cycle.
 #include "sim/sm/sm_absence.h"
 
 #include <algorithm>
@@ -20,14 +22,14 @@
 namespace warpfold::sim {
 namespace {
 
-// Why a launch's next CTA is not there: what there is too little of, and how much of it each launch holds or has kept for it.
+// The resource that a launch's next CTA lacks, and how much of it each launch holds or has reserved.
 struct Shortage {
   Contended resource;
   std::vector<uint64_t> held_by;
 };
 
-// What each other launch holds of a resource, or what is kept for it where that is more. None holds anything: each that may still
-// place CTAs.
+// Returns how much of a resource each other launch holds, or has reserved if that is more. If none holds any, returns 1
+// for each launch that may still place CTAs.
 std::vector<uint64_t> kept_from(const Sm& sm, int launch, uint32_t HeldResources::*held, uint32_t SmLaunch::*reserved) {
   const SmState& state = sm.state();
   std::vector<uint64_t> kept;
@@ -53,7 +55,7 @@ std::optional<Shortage> shortage_of_quota(const Sm& sm, int launch) {
   return Shortage{Contended::kCtaSlots, kept_from(sm, launch, &HeldResources::warps, nullptr)};
 }
 
-// None where the next CTA fits, and only waits for its turn.
+// Returns none if the next CTA fits and only waits for its turn.
 std::optional<Shortage> shortage(const Sm& sm, int launch, Cycle now) {
   const SmState& state = sm.state();
   if (const auto first = held_back_by(sm, launch, now)) {
@@ -82,7 +84,7 @@ std::optional<Shortage> shortage(const Sm& sm, int launch, Cycle now) {
   return std::nullopt;
 }
 
-// Each launch with CTAs on the SM has been beside each of them, itself among them, for `cycles`.
+// Charges `cycles` of time together to each pair of launches with CTAs on the SM, a launch and itself included.
 void settle_company(SmState& state, Cycle cycles) {
   const auto launches = static_cast<int>(state.present.size());
   for (int launch = 0; launch < launches; ++launch) {
@@ -118,7 +120,8 @@ void assess_absences(Sm& sm, Cycle now) {
   assess_alternative_absences(sm, now);
 }
 
-// Whole warps to each, in proportion to what they hold; the one that holds most takes what division leaves.
+// Each launch is charged whole warps, in proportion to its holdings. The largest holder takes the remainder of the
+// division.
 std::vector<Absence> absences(const Sm& sm, int launch, Cycle now) {
   const SmState& state = sm.state();
   const SmLaunch& own = state.launches[launch];

@@ -1,5 +1,4 @@
-// Warps that are not there because another launch holds their room. State: SmState::absences, present,
-// absent_since.
+// Warps that are missing because another launch holds their room. State: SmState::absences, present, absent_since.
 #pragma once
 
 #include <vector>
@@ -11,11 +10,11 @@ namespace warpfold::sim {
 
 class Sm;
 
-// Charges what has been missing, and which launches have been beside each other, until `now`.
+// Charges the missing warps, and the time that launches were on the SM together, up to `now`.
 void settle_absences(Sm& sm, Cycle now);
-// CTAs have come or gone: what is missing from now on.
+// Finds the missing warps anew, after CTAs have come or gone.
 void assess_absences(Sm& sm, Cycle now);
-// What a launch misses a cycle, and the launches it is charged to.
+// Returns the warps that a launch misses in every cycle, by the launch to which they are charged.
 std::vector<Absence> absences(const Sm& sm, int launch, Cycle now);
 
 }  // namespace warpfold::sim

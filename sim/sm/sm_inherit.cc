@@ -1,14 +1,14 @@
-// Losses that warps pass on. A warp that another kernel holds up is late, and so is every warp of its own kernel that waits for it.
-// Warp::delay says by how many cycles others have made a warp late so far. A warp that has waited is as late as the one it waited
-// for, whether that is more (it inherits, no more than it waited) or less (its own lateness is hidden: it would have had to wait in
-// any case):
+// Losses that warps pass on. A warp that another kernel holds up is late, and so is every warp of its own kernel that
+// waits for it. Warp::delay counts the cycles by which a warp is late so far. After a wait, a warp is as late as the
+// warp for which it waited. If that is more than before, the warp inherits the difference, up to the cycles that it
+// waited. If it is less, the warp's own lateness is hidden: it would have waited in any case.
 //
 //   producer   loses 30 cycles to another kernel, then fills a stage                     delay 30
 //   consumer   waits 50 cycles for the stage: 30 of them are inherited                   delay 0 -> 30
-//   producer   is free again long before the consumer is, and waits for it: nothing      delay 30 (the consumer's)
+//   producer   is ready again long before the consumer and waits for it: inherits none   delay 30 (the consumer's)
 //
-// What a warp starts, a copy, a load, a wgmma, starts with its warp's delay, and adds what delays it on its way. Only how
-// far apart they are counts, and no more than kMostApart of that.
+// An operation that a warp starts (a copy, a load, a wgmma) begins with the warp's delay and adds its own delays. Only
+// differences between delays count, up to kMostApart.
 #include "sim/sm/sm_inherit.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 uint64_t behind(uint64_t delay, uint64_t most) { return most - within(delay, most); }
 
-// In a key: a delay ahead of the CTA's most, which does not include it yet, is a negative number behind.
+// As a key holds it. A delay ahead of the CTA's largest, which does not include it yet, is a negative distance.
 uint64_t behind(Delay late, Delay most, uint32_t bits) {
   const uint64_t mask = (uint64_t{1} << bits) - 1;
   return (behind(late.all, most.all) & mask) << bits | (behind(late.others, most.others) & mask);
@@ -28,8 +28,7 @@ uint64_t behind(Delay late, Delay most, uint32_t bits) {
 
 }  // namespace
 
-// The wait that has just ended took `waited` cycles and was for a warp or request that is late by `delay`. Warps that wait for
-// their own requests alone have no history: the request's delay is what they inherit.
+// A warp that waits only for its own requests has no history: it inherits the request's delay.
 void inherit(Sm& sm, Warp& warp, Delay delay, Cycle waited) {
   SmState& state = sm.state();
   if (!sm.passes_on()) return;
@@ -43,7 +42,6 @@ void inherit(Sm& sm, Warp& warp, Delay delay, Cycle waited) {
   furthest = most(furthest, late);
 }
 
-// It needed no waiting for what had come before: undisturbed it may have had to.
 void pass(Sm& sm, Warp& warp, const Arrival& before, WarpState waiting, Cycle now) {
   if (!remembered(sm, before, now)) return;
   const Delay own = within(warp.delay, sm.state().ctas[warp.cta].most_delay);
@@ -56,12 +54,10 @@ bool remembered(const Sm& sm, const Arrival& arrival, Cycle now) {
   return sm.passes_on() && arrival.at != kNever && arrival.at + kMostApart > now;
 }
 
-// One more has arrived, with `delay`.
 void join(const Sm& sm, Arrival& arrival, int cta, Delay delay, Cycle now) {
   arrival = {now, remembered(sm, arrival, now) ? least(delay, joined(sm, arrival, cta, now)) : delay};
 }
 
-// How late those that have arrived are together, the last of them now.
 Delay joined(const Sm& sm, const Arrival& arrival, int cta, Cycle now) {
   const SmState& state = sm.state();
   return within(arrival.delay, state.ctas[cta].most_delay) + (now - arrival.at);
@@ -80,7 +76,7 @@ void visit_arrival(const Sm& sm, const char* name, int cta, Arrival& arrival, St
 
 void visit_delay(const Sm& sm, const char* name, int launch, int cta, uint64_t cta_serial, Delay delay, StateVisitor& visitor) {
   const SmState& state = sm.state();
-  // Whether the CTA is still there is shown beside it.
+  // The callers visit separately whether the CTA still exists.
   if (!sm.passes_on() || !state.cta_lives(cta, cta_serial)) return;
   visitor.relative(name, state.coupled(launch) ? behind(delay, state.ctas[cta].most_delay, 32) : delay.others);
 }

@@ -65,12 +65,12 @@ void commit_async_group(Warp& warp) {
   groups.copies_left[groups.committed % groups.copies_left.size()] += groups.open_copies;
   groups.open_copies = 0;
   ++groups.committed;
-  // A group without copies is complete as soon as the ones before it are.
+  // A group without copies is complete as soon as the groups before it are.
   while (groups.completed < groups.committed && groups.copies_left[groups.completed % groups.copies_left.size()] == 0)
     ++groups.completed;
 }
 
-// setmaxnreg: registers move between the warps of a CTA through its own pool.
+// setmaxnreg moves registers between the warps of a CTA through a pool of the CTA.
 void issue_set_registers(Sm& sm, Warp& warp, const MicroOp& op, Cycle now) {
   SmState& state = sm.state();
   Cta& cta = state.ctas[warp.cta];
@@ -97,7 +97,7 @@ bool condition_holds(const Sm& sm, const Warp& warp, WarpState& reason) {
       reason = warp.long_counters >> op.depbar_counter & 1 ? WarpState::kLongScoreboard : WarpState::kShortScoreboard;
       return warp.counters[op.depbar_counter] <= op.count;
     case Behaviour::kMbarrierWait: {
-      // A failed try_wait is a shared-memory operation waited for: Nsight Compute counts it as short scoreboard.
+      // A failed try_wait is a wait for a shared-memory operation: Nsight Compute counts it as short scoreboard.
       reason = WarpState::kShortScoreboard;
       uint64_t awaited = 0;
       return awaited_mbarrier(sm, warp, op, awaited).visible >= awaited;

@@ -1,4 +1,4 @@
-// Instructions other than fixed-latency ones: what a warp must wait for before they issue, and what they do then.
+// Instructions without a fixed latency: their conditions for issue and their effects.
 #pragma once
 
 #include "sim/account/states.h"
@@ -9,8 +9,8 @@ namespace warpfold::sim {
 
 class Sm;
 
-// The condition of the warp's next instruction, beside its timer and dependence counters; `reason`: its state where it does not
-// hold.
+// True if the condition of the warp's next instruction holds, besides its timer and dependence counters. Otherwise sets
+// `reason` to the state in which the warp waits.
 bool condition_holds(const Sm& sm, const Warp& warp, WarpState& reason);
 void execute(Sm& sm, Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now);
 

@@ -13,31 +13,31 @@ namespace warpfold::sim {
 using traces::PlacementBounds;
 using traces::SmQuota;
 
-using CtaList = std::vector<traces::CtaRun>;    // classes in launch order
-using ClassMap = std::map<uint32_t, uint32_t>;  // a CTA class for another
+using CtaList = std::vector<traces::CtaRun>;    // runs of CTAs of one class, in launch order
+using ClassMap = std::map<uint32_t, uint32_t>;  // new class of each CTA class
 
 uint64_t count_of(const CtaList& ctas);
-// Adds CTAs at the end; to the last run if that is of their class.
+// Adds CTAs at the end, to the last run if that is of the same class.
 void append(CtaList& list, uint32_t cta_class, uint64_t count);
-// CTAs of a list from the `first` on, no more than `most`; those of one class that follow each other are one run.
+// Returns at most `most` CTAs of a list, from CTA number `first` on. Neighbouring runs of one class become one.
 CtaList part_of(const CtaList& ctas, uint64_t first, uint64_t most = UINT64_MAX);
 
-// Where a launch's next CTA on an SM comes from.
+// Source of a launch's next CTA on an SM.
 enum class CtaSource : uint8_t {
-  kList,   // the SM's list; behind it comes none
-  kLoan,   // the same; where the list ends, the SM asks the chip's work distributor
-  kQueue,  // the queue of the chip: wherever the SM has room, it asks for one
+  kList,   // the SM's list alone
+  kLoan,   // the SM's list; at its end, the SM asks the chip's work distributor
+  kQueue,  // the chip's queue: the SM asks for a CTA whenever it has room
 };
 
-// What one launch brings to one SM.
+// The part of a launch that one SM receives.
 struct SmLaunch : PlacementBounds {
   const KernelImage* image = nullptr;
   CtaList ctas;
   int order = 0;            // placement order: priority, then stream, then position
-  int priority = 0;         // higher first, where warps issue by it
-  uint32_t ctas_alone = 0;  // CTAs that an SM would hold at a time if there were no other launch
-  int epoch = 0;            // launches of one may be on an SM together (sim/plan/epochs.h)
-  bool early = false;       // its CTAs that find room when it is released begin together
+  int priority = 0;         // higher first, under IssuePolicy::kKernelPriority
+  uint32_t ctas_alone = 0;  // CTAs that an SM would hold at a time without other launches
+  int epoch = 0;            // launches of one epoch may be on an SM together (sim/plan/epochs.h)
+  bool early = false;       // CTAs that have room when the launch is released begin together
   CtaSource source = CtaSource::kList;
 };
 

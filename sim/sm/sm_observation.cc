@@ -6,7 +6,7 @@
 
 namespace warpfold::sim {
 
-// In this order: per sub-core its issue slot and its pipes; then what the SM has once.
+// Order: per sub-core its issue slot and its pipes, then the units that sub-cores share.
 std::vector<UseLane> use_lanes(const Spec& spec) {
   std::vector<UseLane> lanes;
   for (int c = 0; c < static_cast<int>(spec.sub_cores); ++c) {
@@ -70,7 +70,6 @@ TimelineRecorder end_timeline(Sm& sm) {
   return *observation.timeline;
 }
 
-// Of launches that have done something here.
 std::vector<LaunchSpan> launch_spans(const Sm& sm) {
   const SmState& state = sm.state();
   std::vector<LaunchSpan> launches;
@@ -89,9 +88,9 @@ uint64_t port_reads(const Sm& sm) {
   return reads;
 }
 
-// One line a waiting warp:
-//   gemm CTA 3 consumer0 warp 4 (sub-core 0): short_scoreboard at [..] SYNCS.PHASECHK... ; waits for ring full, 1 phases
-//   ahead, 0 arrivals and 32768 bytes missing
+// A line for each waiting warp:
+//   gemm CTA 3 consumer0 warp 4 (sub-core 0): short_scoreboard since cycle 812 at [..] SYNCS.PHASECHK... ; waits for ring full, 1
+//   phases ahead, 0 arrivals and 32768 bytes missing
 std::string waiting_report(const Sm& sm) {
   const SmState& state = sm.state();
   std::string report;
@@ -114,7 +113,8 @@ std::string waiting_report(const Sm& sm) {
       } else if (warp.op->behaviour == isa::Behaviour::kMbarrierWait) {
         uint64_t awaited = 0;
         const Mbarrier& barrier = awaited_mbarrier(sm, warp, *warp.op, awaited);
-        // How many phases it is ahead, not which one it is, nor which of stages that are alike: what was skipped counts in none.
+        // The report names the distance in phases, not the phase, and no stage of stages that are alike: neither counts
+        // skipped time.
         const auto stage = &barrier - state.ctas[warp.cta].rings[warp.op->barrier].data();
         const bool alike = image.rotates[image.base_ring[warp.op->barrier]];
         report += "; waits for ring " + kernel.rings[warp.op->barrier].name +

@@ -1,4 +1,4 @@
-// What looks at an SM and changes nothing in it.
+// Observation of an SM, which changes nothing in it.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +15,30 @@ namespace warpfold::sim {
 
 class Sm;
 
-// What is kept of an SM's run beside its state.
+// Records of an SM's run that are not part of its state.
 struct Observation {
-  std::vector<IssueRecord>* issue_log = nullptr;  // every issue is recorded
-  uint32_t sm_class = 0;                          // of the SM, in the log
+  std::vector<IssueRecord>* issue_log = nullptr;  // receives each issue; null: none are recorded
+  uint32_t sm_class = 0;                          // class of the SM, in the log
   std::optional<TimelineRecorder> timeline{};
-  Cycle next_sample = kNever;  // of the timeline's
+  Cycle next_sample = kNever;  // end of the timeline's current window
 };
 
-// Keeps a timeline from now on.
+// Starts a timeline.
 void record_timeline(Sm& sm, const TimelineLimits& limits);
-// The same at the end of the run, of which nothing more is recorded.
+// Ends the timeline and returns it.
 TimelineRecorder end_timeline(Sm& sm);
-// A window of the timeline ends.
+// Adds the use of resources to the timeline, at the end of a window.
 void sample_use(Sm& sm, Cycle now);
-// What has been used so far, in the order of use_lanes.
+// Returns the use of each resource so far, in the order of use_lanes.
 std::vector<uint64_t> use_of(Sm& sm);
 std::vector<UseLane> use_lanes(const Spec& spec);
-// The warp was in another segment of its program until `now`.
+// Records in the timeline that the warp has left segment `from` before `now`.
 void entered_segment(Sm& sm, const Warp& warp, uint32_t from, Cycle now);
 
-// Of launches that have done something here.
+// Returns start, end and CTAs of each launch of which a CTA has ended on the SM.
 std::vector<LaunchSpan> launch_spans(const Sm& sm);
 uint64_t port_reads(const Sm& sm);  // warp-wide register reads of all sub-cores
-// Which warp waits for what, one line a warp. For a deadlocked SM.
+// Returns a line for each blocked warp, with the condition for which it waits. For a deadlocked SM.
 std::string waiting_report(const Sm& sm);
 
 }  // namespace warpfold::sim

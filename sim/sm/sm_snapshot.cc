@@ -12,7 +12,8 @@
 namespace warpfold::sim {
 namespace {
 
-// Which launches there are, how far they have come, and what other SMs leave of the chip's bandwidth is not the SM's own.
+// Leaves out the fields that are not the SM's own: the launches there are, their progress, and the bandwidth that other
+// SMs leave.
 class OwnFields : public KeyFilter {
  public:
   bool keeps(const char* name, uint64_t /*word*/) override {
@@ -24,7 +25,7 @@ class OwnFields : public KeyFilter {
       "launch_ready", "launch_started", "launch_has_ctas_left", "cta_source", "dram_fraction", "l1_fraction", "memory_rate"};
 };
 
-// Where the launch has issued most: what is corrected is little beside it.
+// Returns the row in which the launch has issued most, so that a correction is small in proportion.
 uint32_t busiest_row(const Sm& sm, int launch) {
   const SmState& state = sm.state();
   uint32_t busiest = state.account.first_row(launch);
@@ -54,7 +55,7 @@ bool is_pristine(Sm& sm, Cycle at) {
   if (sm.spec().half_ports() && at % 2 != 0) return false;
   Sm fresh(sm.spec(), sm.state().launches);
   sm.reset_arbiters(at);
-  sm.memory().set_rates(at, fresh.memory().memory().rates());  // whatever comes next is given its rates when it asks
+  sm.memory().set_rates(at, fresh.memory().memory().rates());  // the next launch gets its rates when it asks for memory
   return key(sm) == key(fresh);
 }
 

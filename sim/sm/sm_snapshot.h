@@ -1,4 +1,4 @@
-// What folding and sampling read of an SM's state and change in it, beside Sm::visit.
+// Access of folding and sampling to an SM's state, besides Sm::visit.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,29 @@ namespace warpfold::sim {
 
 class Sm;
 
-// Changes with the places that the warps are at in their programs.
+// Returns a hash that changes with the warps' positions in their programs.
 uint64_t fingerprint(const Sm& sm);
-// With nothing left to run: resets the arbiters, and the rates of memory where nothing waits to be written back; in cycle `at` the
-// SM is as one that has run nothing.
+// True if, in cycle `at`, the SM's own state is that of an SM that has run nothing. Resets the arbiters and the
+// memory's rates first. Requires that nothing is left to run.
 bool is_pristine(Sm& sm, Cycle at);
 
-// A warp of `launch` is on its last trip of a loop that is bound by one of the parameters.
+// True if a warp of `launch` is on its last trip of a loop whose trips one of the parameters gives.
 bool on_last_trip(const Sm& sm, int launch, const std::vector<bool>& parameters);
-// Its CTAs are of other classes from now on, and it receives `ctas`, those included that it has placed. `class_of`: per launch,
-// what each class that it has placed is now.
+// Changes the classes of the SM's CTAs and replaces its lists. `ctas` include the CTAs that have been placed.
+// `class_of`: per launch, the new class of each class that has been placed.
 void exchange_classes(Sm& sm, std::vector<CtaList> ctas, const std::vector<ClassMap>& class_of);
 
-// Time is skipped: the SM goes on from the same state, later.
+// Skips time: the SM goes on from the same state in a later cycle. `exact`: the skip is no estimate; for the timeline.
 void move_on(Sm& sm, const FastForward& skip, bool exact);
 
-// A warp state of a row of the account.
+// A row of the account, and a warp state in it.
 using AccountCell = std::pair<uint32_t, WarpState>;
 
-// What a launch's account gets besides what a skip counts, so that work taken from it is accounted for to the instruction.
+// Amounts that a launch's account gets on top of a skip's counts, so that extrapolated work is accounted for to the
+// instruction.
 struct Correction {
-  uint64_t instructions = 0;                // and cycles in which they issued
-  std::map<AccountCell, uint64_t> waits{};  // that go on and have not been charged yet
+  uint64_t instructions = 0;                // also the cycles in which they issued
+  std::map<AccountCell, uint64_t> waits{};  // cycles of waits that still go on and have not been charged
   uint64_t resident_warp_cycles = 0;
   uint64_t requested_bytes = 0;
   uint64_t served_bytes = 0;
@@ -44,7 +45,7 @@ struct Correction {
   uint64_t ctas = 0;
 };
 
-// Adds to what a launch has counted; amounts may be negative, modulo 2^64.
+// Adds the amounts to the launch's account. Amounts may be negative, modulo 2^64.
 void correct(Sm& sm, int launch, const Correction& correction);
 
 }  // namespace warpfold::sim

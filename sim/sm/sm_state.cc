@@ -20,7 +20,7 @@ std::vector<uint32_t> segments_of(const std::vector<SmLaunch>& launches) {
   return segments;
 }
 
-// Trips that the class would have left where the warp's present one has so many.
+// Changes the warp's trips left, which are of class `from`, to the trips left that class `to` would have.
 void exchange_trips(Warp& warp, const traces::Kernel& kernel, uint32_t from, uint32_t to) {
   for (uint32_t depth = 0; depth < warp.op->depth; ++depth) {
     const traces::TripCount& count = warp.program->loop_around(*warp.op, depth).trips;
@@ -28,18 +28,17 @@ void exchange_trips(Warp& warp, const traces::Kernel& kernel, uint32_t from, uin
   }
 }
 
-// How many CTAs run and what they hold follows from those that are resident.
 void visit_launch(Sm& sm, int launch, StateVisitor& visitor) {
   SmState& state = sm.state();
   LaunchProgress& progress = state.progress[launch];
-  // Every field. start, but for whether it is, and end are results; next_run and next_in_run follow from placed, running from the
-  // resident CTAs.
+  // The binding lists all fields. Not visited: start, except whether it is set, and end, which are results; next_run
+  // and next_in_run, which follow from placed; running, which follows from the resident CTAs.
   [[maybe_unused]] const auto& [ready, start, end, next_run, next_in_run, placed, running, ended] = progress;
   visitor.time("launch_ready", progress.ready);
   visitor.value("launch_started", progress.start != kNever);
   visitor.value("launch_has_ctas_left", state.listed(launch));
   visitor.value("cta_source", std::to_underlying(state.launches[launch].source));
-  // The last CTA that has ended by then ends that much later, if any ends in a period.
+  // If CTAs end in the skipped periods, the last one ends later by as many cycles as are skipped.
   const uint64_t done = progress.done;
   visitor.count(progress.done);
   if (progress.done != done) progress.end += visitor.shift();
@@ -49,7 +48,8 @@ void visit_launch(Sm& sm, int launch, StateVisitor& visitor) {
 void visit_cta(Sm& sm, int index, StateVisitor& visitor) {
   Cta& cta = sm.state().ctas[index];
   if (!cta.resident) return;
-  // Every field of a CTA. Not visited: serial, a name; registers, shared_memory and tensor_memory, its launch's.
+  // The binding lists all fields. Not visited: serial, which is a name; registers, shared_memory and tensor_memory,
+  // which are the launch's.
   [[maybe_unused]] const auto& [resident, serial, launch, cta_class, warps_running, registers, shared_memory, tensor_memory,
                                 register_pool, most_delay, warp_slots, rings, barriers, warpgroups, product_started,
                                 products_complete, product_delay] = cta;
@@ -79,7 +79,7 @@ void visit_cta(Sm& sm, int index, StateVisitor& visitor) {
   visitor.time("products_complete", cta.products_complete);
 }
 
-// What of a warp only means something beside its CTA.
+// Visits the fields of a warp that are relative to its CTA.
 void visit_warp_in_cta(const Sm& sm, const Warp& warp, StateVisitor& visitor) {
   const SmState& state = sm.state();
   const Cta& cta = state.ctas[warp.cta];
@@ -96,14 +96,14 @@ void visit_warp_in_cta(const Sm& sm, const Warp& warp, StateVisitor& visitor) {
   }
 }
 
-// Whether what an event is for is still there; barrier_unit.h has the barriers'.
+// True if the warp or CTA of an event is still there. barrier_unit.h declares the overload for barriers.
 bool is_live(Sm& sm, const SubCoreEvent& event) { return sm.sub_core(event.sub_core).is_live(event); }
 template <typename Other>
 bool is_live(const Sm& /*sm*/, const Other& /*event*/) {
   return true;
 }
 
-// What it is to a key.
+// Returns the event as a state key holds it.
 EventKey key_of(Sm& sm, const SubCoreEvent& event) { return sm.sub_core(event.sub_core).key_of(sm, event); }
 EventKey key_of(const Sm& /*sm*/, const MemoryEvent& event) { return {.kind = static_cast<uint8_t>(event.kind)}; }
 EventKey key_of(const Sm& sm, const WgmmaEvent& event) { return sm.wgmma().key_of(event); }
@@ -124,7 +124,7 @@ void visit_events(Sm& sm, StateVisitor& visitor) {
   visitor.value("events", order.size());
   for (const auto* event : order) {
     const EventKey key = std::visit([&](const auto& each) { return key_of(sm, each); }, event->payload);
-    // Units have few kinds.
+    // Each unit has fewer than 16 kinds of events.
     const auto type = static_cast<uint8_t>(event->payload.index() << 4 | key.kind);
     visitor.relative("event_time", event->time - visitor.now());
     visitor.values("event_type", type, "event_sub_core", key.sub_core, "event_slot", key.slot, "event_counter", key.counter,
@@ -200,9 +200,15 @@ uint64_t SmState::trips(const Warp& warp, const traces::TripCount& count) const 
 }
 
 void Sm::visit(StateVisitor& visitor) {
-  // Every field. Not visited: held and slot_taken follow from the resident CTAs, present from held, absences from the launches;
-  // next_serial is a name; loop_end is about the observer; warps_started numbers the warps of the issue log, which only full
-  // replays write; may_place, asks and interrupted are of a cycle that has not been run completely.
+  // The binding lists all fields. Not visited:
+  //
+  //   held, slot_taken               follow from the resident CTAs
+  //   present                        follows from held
+  //   absences                       follow from the launches
+  //   next_serial                    identifies warps and CTAs, nothing more
+  //   loop_end                       concerns the observer
+  //   warps_started                  numbers the warps of the issue log, which only full replays write
+  //   may_place, asks, interrupted   are set only in a cycle that has not run completely
   [[maybe_unused]] auto& [launches, progress, held, absences, present, absent_since, alternatives, account, events, due, sub_cores,
                           memory, wgmma, tcgen05, ctas, slot_taken, open_wgmma, loop_end, next_serial, warps_started, next_cta_at,
                           place_due, may_place, asks, interrupted, last_cycle] = state_;

@@ -18,13 +18,13 @@
 
 namespace warpfold::sim {
 
-// How far a launch has come on an SM.
+// Progress of a launch on an SM.
 struct LaunchProgress {
-  Cycle ready = kNever;      // it may place CTAs from here on; kNever: not released yet
-  Cycle start = kNever;      // its first CTA was placed
-  Cycle end = 0;             // its last CTA so far ended
-  size_t next_run = 0;       // of its list of CTAs
-  uint64_t next_in_run = 0;  // CTA of that run
+  Cycle ready = kNever;      // first cycle in which it may place CTAs; kNever: not released yet
+  Cycle start = kNever;      // cycle in which its first CTA was placed
+  Cycle end = 0;             // cycle in which its last CTA so far ended
+  size_t next_run = 0;       // index in its list of CTAs
+  uint64_t next_in_run = 0;  // index of the next CTA in that run
   uint64_t placed = 0;
   uint64_t running = 0;
   uint64_t done = 0;
@@ -32,7 +32,7 @@ struct LaunchProgress {
   bool operator==(const LaunchProgress&) const = default;
 };
 
-// What the resident CTAs of a launch occupy.
+// Resources that the resident CTAs of a launch occupy.
 struct HeldResources {
   uint32_t registers = 0;
   uint32_t shared_memory = 0;
@@ -42,7 +42,7 @@ struct HeldResources {
   bool operator==(const HeldResources&) const = default;
 };
 
-// Warps that a launch misses every cycle, and the launch to which they are charged.
+// Warps that a launch misses in every cycle for lack of a resource, and the launch to which they are charged.
 struct Absence {
   int culprit;
   Contended resource;
@@ -51,10 +51,10 @@ struct Absence {
   bool operator==(const Absence&) const = default;
 };
 
-// What placement would have been under alternative bounds.
+// Comparison of the run with alternative bounds.
 struct AlternativeRun {
   std::vector<PlacementBounds> bounds;  // by launch
-  uint64_t differences = 0;             // CTAs that would have been placed earlier or later; after the first, nothing is counted
+  uint64_t differences = 0;             // CTAs that would have been placed earlier or later; nothing is counted after the first
   std::vector<std::vector<Absence>> absences;  // as SmState::absences
   std::vector<uint64_t> absent;                // [launch][culprit][resource]: warp-cycles
 
@@ -68,18 +68,20 @@ inline constexpr std::array<Cycle, kMostSubCores> kNeverDue = [] {
   return due;
 }();
 
-// Where a warp slot of the SM lies.
+// Place of a warp slot of the SM.
 struct WarpPlace {
   int sub_core;
   int slot;
 };
 
-// Everything that an SM keeps, as plain data: assigned to another SM of the same spec and launches, that one goes on as this one
-// would have. Pointers in it lead to immutable kernel images alone. Sm::visit says what each field is to a state key.
+// The complete state of an SM, as plain data. Another SM of the same spec and launches to which it is assigned goes on
+// as this one would have. Its pointers lead only to immutable kernel images. Sm::visit says how each field enters a
+// state key.
 //
-// What looks at an SM (observer, timeline, issue log), what controls its run, and memory shared with other SMs are not part of it.
+// The state does not include observers (observer, timeline, issue log), the control of runs, and memory shared with
+// other SMs.
 struct SmState {
-  std::vector<SmLaunch> launches;  // what it receives of each
+  std::vector<SmLaunch> launches;  // CTAs and bounds that the SM receives of each launch
   std::vector<LaunchProgress> progress{};
   std::vector<HeldResources> held{};             // by launch
   std::vector<std::vector<Absence>> absences{};  // by launch, since absent_since
@@ -88,7 +90,7 @@ struct SmState {
   std::vector<AlternativeRun> alternatives{};
   Account account;
   EventQueue<Event> events{};
-  // Per sub-core: the next cycle in which something can happen; kNever: only an event can wake it.
+  // Per sub-core: the next cycle in which it can make progress; kNever: only an event can wake it.
   std::array<Cycle, kMostSubCores> due = kNeverDue;
   std::vector<SubCore> sub_cores{};
   MemoryStage memory;
@@ -96,42 +98,43 @@ struct SmState {
   Tcgen05Unit tcgen05{};
   std::vector<Cta> ctas;         // by slot
   std::vector<bool> slot_taken;  // by WarpSlot
-  uint64_t open_wgmma = 0;       // commands that not all four warps have issued yet
-  bool loop_end = false;         // or the end of a CTA without loops: not told to the observer yet
-  uint64_t next_serial = 1;      // of a warp or CTA
-  uint64_t warps_started = 0;
-  Cycle next_cta_at = 0;     // a CTA may be placed from here on
-  Cycle place_due = 0;       // the last placement scheduled
-  bool may_place = false;    // an event of cycle `now` may have made room for a CTA
-  int asks = kNoLaunch;      // the launch whose next CTA the SM wants of the chip's queue
-  bool interrupted = false;  // for that: the events of cycle `now` have been handled, nothing has been issued in it
-  Cycle now = 0;             // the last cycle that was run
+  uint64_t open_wgmma = 0;       // wgmma commands that some of the four warps have yet to issue
+  bool loop_end = false;         // a loop's trip or a CTA without loops has ended; the observer has yet to look
+  uint64_t next_serial = 1;      // serial of the next warp or CTA
+  uint64_t warps_started = 0;    // number of the next warp in the issue log
+  Cycle next_cta_at = 0;         // first cycle in which a CTA may be placed
+  Cycle place_due = 0;           // cycle of the last placement scheduled
+  bool may_place = false;        // an event of cycle `now` may have made room for a CTA
+  int asks = kNoLaunch;          // launch of the CTA for which the SM asks the chip's queue
+  bool interrupted = false;      // the SM asks: the events of cycle `now` have been handled, nothing has been issued in it
+  Cycle now = 0;                 // last cycle that has run
 
   bool operator==(const SmState&) const = default;
 
   bool launch_done(int launch) const { return progress[launch].running == 0 && !ctas_left(launch); }
-  // On its list, or on the chip's queue.
+  // True if the launch has a CTA left on the SM's list, or may have one on the chip's queue.
   bool ctas_left(int launch) const { return listed(launch) || launches[launch].source != CtaSource::kList; }
-  // On its list.
+  // True if the launch has a CTA left on the SM's list.
   bool listed(int launch) const { return progress[launch].next_run < launches[launch].ctas.size(); }
   uint64_t ctas_placed(int launch) const { return progress[launch].placed; }
-  // Warps of a CTA of the launch wait for each other.
+  // True if warps of a CTA of the launch wait for each other.
   bool coupled(int launch) const { return launches[launch].image->coupled; }
   bool cta_lives(int cta, uint64_t serial) const { return ctas[cta].resident && ctas[cta].serial == serial; }
-  // Slots go round the sub-cores.
+  // Consecutive slots lie on consecutive sub-cores.
   WarpPlace place_of(WarpSlot slot) const {
     const auto cores = static_cast<uint32_t>(sub_cores.size());
     return {static_cast<int>(std::to_underlying(slot) % cores), static_cast<int>(std::to_underlying(slot) / cores)};
   }
   const Warp& warp(WarpPlace place) const { return sub_cores[place.sub_core].warp(place.slot); }
   uint64_t trips(const Warp& warp, const traces::TripCount& count) const;
-  // Equal answers to whether alternative bounds would have made a difference: nothing is counted of a run that would have.
+  // True if both states agree, for each alternative, on whether its bounds would have made a difference. Charges are
+  // not counted after a difference.
   bool differs_from_alternatives_like(const SmState& other) const;
-  // Another list of CTAs for each launch than so far; those that have been placed lead them.
+  // Replaces each launch's list of CTAs. A new list begins with the CTAs that have been placed.
   void receive(std::vector<CtaList> ctas);
   void count_placed(int launch, uint64_t ctas);
-  // The CTAs are of other classes. `class_of`: per launch, what each class is now. Trips that a class bounds are those that the
-  // new class would have left.
+  // Changes the classes of the resident CTAs. `class_of`: per launch, the new class of each class. Loops whose trips
+  // depend on the class get the trips left that the new class would have.
   void exchange_classes(const std::vector<ClassMap>& class_of);
 };
 

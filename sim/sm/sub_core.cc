@@ -13,11 +13,11 @@ namespace {
 using isa::Behaviour;
 using isa::Pipe;
 
-// The pipes that are taken in most cycles: all of them are looked at, which costs less than foreseeing which it is.
+// Pipes that are busy in most cycles. A check of all of them costs less than a branch on the busy ones.
 constexpr uint32_t port_bit(Pipe pipe) { return 1U << static_cast<int>(pipe); }
 constexpr uint32_t kOftenTaken = port_bit(Pipe::kAlu) | port_bit(Pipe::kFmaHeavy) | port_bit(Pipe::kFmaLite);
 
-// Instructions whose completion the machine reports to dependence counters.
+// Instructions whose completion decrements dependence counters.
 bool releases_counters(const MicroOp& op) { return op.pipe == Pipe::kMemory || op.behaviour == Behaviour::kVariableMath; }
 
 }  // namespace
@@ -42,9 +42,9 @@ void SubCore::step(Sm& sm, std::span<SubCore> sub_cores, Cycle now) {
   }
 }
 
-// One function in the machine code: its parts are short, and their call overhead was a sixth of the replay's instructions. Parts
-// that few instructions reach stay outside it (noinline): inside, they take registers from the others. So does the loop over
-// sub-cores: around a body so large its variables cost 2 % of the replay.
+// One function in the machine code: its parts are short, and calls of them were a sixth of the replay's instructions.
+// Parts that few instructions reach stay outside (noinline), because inlined they take registers from the common path.
+// The loop over sub-cores stays outside too: in this function its variables cost 2 % of the replay.
 [[gnu::flatten, gnu::noinline]] void SubCore::step(Sm& sm, Cycle now) {
   stepped_ = now;
   expire_timers(sm, now);
@@ -98,7 +98,7 @@ void SubCore::expire_timers(Sm& sm, Cycle now) {
     return false;
   }
   const MicroOp& op = *warp.op;
-  // An increment becomes visible the cycle after the issue stage counted it.
+  // The increment of the last issue is not visible in the cycle after it.
   const bool fresh = warp.fresh_counters != 0 && now == warp.last_issue + 1;
   for (uint32_t mask = op.wait_mask; mask != 0; mask &= mask - 1) {
     const int c = std::countr_zero(mask);
@@ -112,7 +112,7 @@ void SubCore::expire_timers(Sm& sm, Cycle now) {
   return sim::condition_holds(sm, warp, reason);
 }
 
-// Awake until now without having issued: in all of these cycles something was taken.
+// Delays a coupled warp by the cycles in which it was awake and found something taken.
 void SubCore::count_held_up(Sm& sm, int slot, Cycle now) {
   Warp& warp = warps_[slot];
   if (kAccounting && (coupled_ & (Mask{now > warp.since} << slot)) != 0)
@@ -158,7 +158,7 @@ SubCore::Mask SubCore::pass_pipe_latches(Sm& sm, Mask candidates, Cycle now) {
   }
   for (uint32_t busy = busy_ports_; busy != 0; busy &= busy - 1) {
     const int port = std::countr_zero(busy);
-    // The memory queue's ports stay closed until an entry is freed: they are never open by themselves.
+    // The ports of the memory queue never open by time; free_queue_entry removes them from busy_ports_.
     const uint32_t open = pipes_[port].admits_at() <= now ? 1 : 0;
     busy_ports_ &= ~(open << port);
     const Mask held = candidates & wants_[port] & (open - 1U);
@@ -174,7 +174,7 @@ SubCore::Mask SubCore::pass_pipe_latches(Sm& sm, Mask candidates, Cycle now) {
   return candidates;
 }
 
-// Whether it is accumulators that keep the pipe's latch taken in this cycle.
+// True if accumulators keep the pipe's latch taken in this cycle.
 bool SubCore::held_by_commits(Pipe pipe, Cycle now) const {
   if (!ports_.commits(now)) return false;
   if (pipe == Pipe::kFmaHeavy && ports_.wide_waits(now)) return true;
@@ -189,7 +189,7 @@ void SubCore::stalled_on_pipe(Sm& sm, Mask warps, Pipe pipe, Cycle now) {
   stalled(sm, warps, WarpState::kMathPipeThrottle, pipes_[port].holder(), kContendedPipe[port]);
 }
 
-// Candidates that find the issue slot and a control stage free: all or none.
+// Returns all candidates if the issue slot and a control stage are free, otherwise none.
 SubCore::Mask SubCore::pass_control_stage(Sm& sm, Mask candidates, Cycle now) {
   if (plain_) {
     if (dispatch_ports_[0].control_free <= now) return candidates;
@@ -208,13 +208,13 @@ SubCore::Mask SubCore::pass_control_stage(Sm& sm, Mask candidates, Cycle now) {
   return 0;
 }
 
-// For a second instruction of the same cycle, which meets what the first one has taken.
+// Returns the candidates for a second issue in the same cycle, which may find taken what the first issue used.
 [[gnu::noinline]] SubCore::Mask SubCore::look_again(Sm& sm, Mask candidates, Cycle now) {
   candidates = pass_pipe_latches(sm, candidates, now);
   return candidates != 0 ? pass_control_stage(sm, candidates, now) : 0;
 }
 
-// Those of the kernels of highest priority.
+// Returns the candidates of the kernels of highest priority.
 SubCore::Mask SubCore::most_urgent(const Sm& sm, Mask candidates) const {
   Mask best = 0;
   int priority = 0;
@@ -233,8 +233,8 @@ int SubCore::pick(const Sm& sm, Mask candidates, Cycle now) const {
   return arbiter_.pick(sm.spec().issue_policy, candidates, stays, [&](Mask of_all) { return most_urgent(sm, of_all); });
 }
 
-// Those that lost to a warp whose instruction closed the very pipe they need would not have issued with a second issue slot
-// either: the pipe is what they lack. The others lack the issue slot.
+// A loser that needs the pipe which the winner has closed would not have issued with a second issue slot either: it
+// lacks the pipe. The other losers lack the issue slot.
 void SubCore::not_selected(Sm& sm, Mask losers, int launch, const MicroOp& op, Cycle now) {
   if constexpr (!kAccounting) return;
   const auto port = static_cast<int>(op.pipe);
@@ -251,7 +251,7 @@ void SubCore::stalled(Sm& sm, Mask warps, WarpState state, int culprit, Contende
   delay_by_others(sm, warps, culprit);
 }
 
-// Warps of other launches than `culprit`, if warps of their CTA may wait for them.
+// Delays warps of other launches than `culprit` by a cycle, if warps of their CTA may wait for them.
 void SubCore::delay_by_others(Sm& sm, Mask warps, int culprit) {
   if ((warps & coupled_) == 0) return;
   for (Mask late = warps & coupled_ & ~of_launch_[culprit]; late != 0; late &= late - 1)
@@ -311,7 +311,8 @@ void SubCore::log(Sm& sm, const Warp& warp, Cycle now) const {
 
 void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now) {
   ports_.make_room(now, op.write_latency);
-  // Control stage in the next cycle; it is left when the allocate stage is free. control_free is that cycle.
+  // The instruction is in the control stage from the next cycle on, until the allocate stage is free: that cycle is
+  // control_free.
   DispatchPort& port = dispatch_ports_[dispatch_port_];
   const Cycle left_control = later(now + 1, port.allocated);
   port.dispatch_culprit = left_control > now + 1 ? port.allocate_holder : warp.launch;
@@ -329,7 +330,7 @@ void SubCore::occupy(Sm& sm, int port, Cycle now, uint32_t cycles, int launch) {
   pipes_[port].occupy(now, cycles, launch, sm.spec().admission[port]);
 }
 
-// Returns by how much the warp's next instruction is late.
+// Returns the cycles by which the warp's next instruction is late.
 uint32_t SubCore::enter_pipe(Sm& sm, const MicroOp& op, const Warp& warp, Cycle now) {
   if (ports_.commits(now) && op.result_writes > 0) return enter_beside_commits(sm, op, warp, now);
   const auto port = static_cast<int>(op.pipe);
@@ -338,7 +339,8 @@ uint32_t SubCore::enter_pipe(Sm& sm, const MicroOp& op, const Warp& warp, Cycle 
   return 0;
 }
 
-// A wide result keeps its warp and its pipe until it is written: nothing waits in front of the pipe meanwhile.
+// Takes the pipe while accumulators are written back. A wide result holds its warp and its pipe until it is written, so
+// that no instruction waits in front of the pipe meanwhile.
 [[gnu::noinline]] uint32_t SubCore::enter_beside_commits(Sm& sm, const MicroOp& op, const Warp& warp, Cycle now) {
   const auto port = static_cast<int>(op.pipe);
   PipePort& pipe = pipes_[port];
@@ -372,7 +374,7 @@ void SubCore::count_dependences(const MicroOp& op, Warp& warp) {
   }
 }
 
-// To the next instruction, which may be elsewhere or belong to another segment.
+// Moves the warp to its next instruction, which may begin a loop's next trip or belong to another segment.
 [[gnu::noinline]] void SubCore::go_on(Sm& sm, Warp& warp, int slot, Cycle now) {
   const MicroOp& op = *warp.op;
   step_program(sm, warp);
@@ -384,7 +386,7 @@ void SubCore::count_dependences(const MicroOp& op, Warp& warp) {
     stalls_.entered(bit, warp.row);
     if (sm.observation().timeline) entered_segment(sm, warp, op.segment, now + 1);
   }
-  // The instruction that waits is the next one, as profilers show it.
+  // The wait is charged to the next instruction, as profilers do.
   const auto fixed_wait = op.behaviour == Behaviour::kBranch ? WarpState::kBranchResolving : WarpState::kWait;
   sm.ledger().spend(warp.row, fixed_wait, op.next_after - 1U);
 }
@@ -417,7 +419,7 @@ void SubCore::enter_loops(Sm& sm, Warp& warp, uint32_t at, int deeper_than) {
     if (loop.depth <= deeper_than) continue;
     warp.trips_left[loop.depth] = sm.state().trips(warp, loop.trips);
     if (warp.trips_left[loop.depth] > 0) continue;
-    // Skipped: the code behind it, in the same body, is next, and may begin loops of its own.
+    // A loop of no trips is skipped. The code behind it in the same body is next, and may begin with another loop.
     warp.op = &warp.program->ops[loop.end + 1];
     enter_loops(sm, warp, loop.end + 1, loop.depth - 1);
     return;

@@ -23,53 +23,56 @@ namespace warpfold::sim {
 
 class Sm;
 
-// Behind the issue slot: a control and an allocate stage. A sub-core that issues from several warps a cycle has as many.
+// Control and allocate stage behind the issue slot. A sub-core that issues several warps a cycle has one of these for
+// each.
 struct DispatchPort {
-  Cycle control_free = 0;    // the control stage takes the next instruction from this cycle on
+  Cycle control_free = 0;    // first cycle in which the control stage takes another instruction
   Cycle allocated = 0;       // cycle in which the last instruction left the allocate stage
   int allocate_holder = 0;   // launch of that instruction
-  int dispatch_culprit = 0;  // launch that an instruction waits for until control_free
+  int dispatch_culprit = 0;  // launch for which an instruction waits until control_free
 
   bool operator==(const DispatchPort&) const = default;
 };
 inline constexpr uint32_t kMostDispatchPorts = 8;
 
-// Pipes in front of which results queue behind accumulators. The XU, whose results give way too, holds two.
+// Pipes whose queued results may wait for accumulator updates. The XU's results wait for them too, but its queue holds
+// only two instructions.
 inline constexpr std::array kGiveWay = {isa::Pipe::kAlu, isa::Pipe::kFmaHeavy, isa::Pipe::kFmaLite};
 
-// Cycles that the sub-core's instructions have held its pipes.
+// Cycles for which a sub-core's instructions have held its pipes.
 struct PipeUse {
   std::array<uint64_t, isa::kPipes> pipe_cycles{};
 
   bool operator==(const PipeUse&) const = default;
 };
 
-// One of an SM's sub-cores: issues at most one warp instruction a cycle.
+// A sub-core of an SM. It issues at most one warp instruction a cycle, or Spec::issue_width on a scaled machine.
 //
 //   timers -> conditions -> pipe latches -> allocate stage free -> pick one (issue policy) -> issue
 //
-// A warp is in its timer (stall count), blocked on a condition, or awake. Awake warps that do not issue are charged, each
-// cycle, to exactly one cause: the pipe latch, the memory queue, the allocate stage, or the warp that was selected.
-// Stall reasons: wait, not_selected, dispatch_stall, math_pipe_throttle, mio_throttle, lg_throttle, and as conditions
-// short_scoreboard, long_scoreboard, barrier, gmma.
-// Source: Huerta et al., MICRO 2025 (issue policy, control codes, allocate stage, latches).
+// A warp is in its timer (stall count), blocked on a condition, or awake. An awake warp that does not issue is charged,
+// in each cycle, to exactly one cause: the pipe latch, the memory queue, the control or allocate stage, or the warp
+// that was selected. Stall reasons: wait, not_selected, dispatch_stall, math_pipe_throttle, mio_throttle, lg_throttle,
+// and as conditions short_scoreboard, long_scoreboard, barrier, gmma. Source: Huerta et al., MICRO 2025 (issue policy,
+// control codes, allocate stage, latches).
 class SubCore {
  public:
   SubCore(const Spec& spec, size_t launches, int index);
 
-  // Runs cycle `now` of those that have something to do in it, in turn: what one issues may wake one behind it.
+  // Runs cycle `now` of each sub-core that is due, in the order of their index. An issue may wake a later sub-core in
+  // the same cycle.
   static void step(Sm& sm, std::span<SubCore> sub_cores, Cycle now);
 
   void handle(Sm& sm, const SubCoreEvent& event, Cycle now);
   bool is_live(const SubCoreEvent& event) { return event.kind == SubCoreEvent::Kind::kQueueEntry || live_warp(event) != nullptr; }
-  // Of a live event.
+  // The event must be live.
   EventKey key_of(const Sm& sm, const SubCoreEvent& event);
 
   void start_warp(Sm& sm, int slot, Cycle now);
-  // Something that a blocked warp may wait for has changed.
-  // `delay`: delay of the warp or request that has changed it; none: it has no history.
+  // Checks a blocked warp's condition again, after a change for which it may wait. `delay`: delay of the warp or
+  // request behind the change; none: it has no history.
   void reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay = std::nullopt);
-  // A queue of tensor products has a place again. `delay`: of the product that has left it.
+  // Wakes warps that wait for an entry in a queue of tensor products. `delay`: of the product that has left the queue.
   void tensor_room(Sm& sm, isa::Pipe pipe, Delay delay, Cycle now);
   void end_warp(Sm& sm, int slot);
 
@@ -78,24 +81,24 @@ class SubCore {
   const Warp& warp(int slot) const { return warps_[slot]; }
   int slots() const { return static_cast<int>(warps_.size()); }
   RegisterPorts& ports() { return ports_; }
-  // An accumulator update of the launch begins to write back, for so many cycles.
+  // Begins the write-back of an accumulator update of `launch`, for `cycles` cycles.
   void begin_commits(Cycle now, Cycle cycles, int launch);
-  // The launch whose wide result met accumulators last; `otherwise`: none since the arbiters were reset.
+  // Returns the launch whose wide result met accumulators last; `otherwise` if none has since the arbiters were reset.
   int wide_writer(int otherwise) const { return wide_writer_ >= 0 ? wide_writer_ : otherwise; }
-  // The launch that wrote to the bank last; `otherwise`: none since the arbiters were reset.
+  // Returns the launch that wrote to the bank last; `otherwise` if none has since the arbiters were reset.
   int last_writer(int bank, int otherwise) const { return last_writer_[bank] >= 0 ? last_writer_[bank] : otherwise; }
   uint64_t port_reads(int launch) const { return port_reads_[launch]; }  // warp-wide register reads, both banks
 
-  // With no warp: forgets the turns of the arbiters and the last holders.
+  // Resets the arbiters' turns and the last holders. Requires that no warp is resident.
   void reset_arbiters(Cycle now);
-  // Everything that the sub-core keeps, warps included.
+  // Visits all state of the sub-core, warps included.
   void visit(Sm& sm, StateVisitor& visitor);
-  // Changes with the places that the warps are at in their programs.
+  // Returns a hash that changes with the warps' positions in their programs.
   uint64_t fingerprint() const;
 
   const PipeUse& use(Sm& sm) { return settle(sm), use_; }
   uint64_t issued(Sm& sm, int launch) { return settle(sm), issued_[launch]; }
-  // Straight code is counted a stretch at a time: brings the account and what else is counted of it up to now.
+  // Brings the account and the other counters up to now. Straight code is counted in stretches.
   void settle(Sm& sm);
   uint64_t unsettled() const { return unsettled_; }  // instructions issued that are not in the account
 
@@ -116,7 +119,7 @@ class SubCore {
   bool condition_holds(Sm& sm, int slot, Cycle now, WarpState& reason);
   void block(Sm& sm, int slot, WarpState reason, Cycle since);
   void wait(Warp& warp, WarpState reason, Cycle since);
-  // What happens in a cycle that has been run already is seen in the next.
+  // Makes the sub-core due at `cycle`, or in the next cycle if it has run that one already.
   void wake_at(Sm& sm, Cycle cycle);
 
   Mask pass_pipe_latches(Sm& sm, Mask candidates, Cycle now);
@@ -148,10 +151,10 @@ class SubCore {
   std::vector<Warp> warps_;  // by slot
 
   WarpMask resident_ = 0;
-  WarpMask coupled_ = 0;  // of launches whose warps wait for each other
+  WarpMask coupled_ = 0;  // warps of launches whose warps wait for each other
   WarpMask awake_ = 0;
-  WarpMask check_ = 0;      // the next instruction has a condition
-  WarpMask tentative_ = 0;  // awake only because a counter's increment is not visible yet
+  WarpMask check_ = 0;      // warps whose next instruction has a condition
+  WarpMask tentative_ = 0;  // warps that are awake only because a counter's increment is not visible yet
   TimerWheel timers_{};
   std::array<WarpMask, kPorts> wants_{};  // warps whose next instruction needs the port
   std::vector<WarpMask> of_launch_;       // resident warps per launch
@@ -160,25 +163,28 @@ class SubCore {
   StallLedger stalls_;
 
   std::array<PipePort, kPorts> pipes_{};
-  uint32_t busy_ports_ = 0;                         // of those that are seldom taken
-  std::array<Cycle, isa::kPipes> results_until_{};  // per pipe of kGiveWay: the last one with a result has entered
-  int commit_launch_ = 0;                           // whose accumulators are written back
-  int wide_writer_ = -1;                            // launch; -1: none
-  uint32_t queue_entries_ = 0;                      // of the memory queue, taken
+  uint32_t busy_ports_ = 0;  // ports that may be closed, without those of kOftenTaken
+  // Per pipe of kGiveWay: the cycle in which the last instruction with a result leaves the latch.
+  std::array<Cycle, isa::kPipes> results_until_{};
+  int commit_launch_ = 0;       // launch whose accumulators are written back
+  int wide_writer_ = -1;        // launch of the last wide result that met accumulators; -1: none
+  uint32_t queue_entries_ = 0;  // entries of the memory queue that are taken
 
   std::array<DispatchPort, kMostDispatchPorts> dispatch_ports_{};
-  uint32_t dispatch_port_ = 0;  // that the next instruction takes
-  Cycle slot_free_ = 0;         // the issue slot, on a machine that does not issue every cycle
-  int slot_holder_ = 0;
-  std::array<int, 3> last_writer_ = {-1, -1, -1};  // launch, of each bank; -1: none; the last one takes what writes neither
-  std::vector<uint64_t> port_reads_;               // per launch: warp-wide register reads, both banks
-  std::vector<uint64_t> issued_;                   // per launch: warp instructions
-  uint64_t unsettled_ = 0;                         // instructions issued that are not in the account
+  uint32_t dispatch_port_ = 0;  // port that the next instruction takes
+  Cycle slot_free_ = 0;         // first cycle in which the issue slot is free; unused if plain_
+  int slot_holder_ = 0;         // launch that issued last; unused if plain_
+  // Launch that wrote to each bank last; -1: none. The third entry takes the writes of instructions that write to no
+  // such bank.
+  std::array<int, 3> last_writer_ = {-1, -1, -1};
+  std::vector<uint64_t> port_reads_;  // per launch: warp-wide register reads, both banks
+  std::vector<uint64_t> issued_;      // per launch: warp instructions
+  uint64_t unsettled_ = 0;            // instructions issued that are not in the account
 
   IssueArbiter arbiter_;
-  Cycle stepped_ = kNever;  // the last cycle that was run
+  Cycle stepped_ = kNever;  // last cycle that has run
   PipeUse use_{};
-  bool plain_;  // one warp issues, in any cycle: there is one dispatch port, and the issue slot is always free
+  bool plain_;  // one warp issues in every cycle: there is one dispatch port, and the issue slot is always free
   int index_;
 };
 

@@ -1,11 +1,13 @@
-// What a sub-core counts by the stretch: what its warps have issued and lost, charged to the account when it is read.
+// Counters of issued instructions and lost cycles, which a sub-core updates in stretches. settle() brings the account
+// up to now.
 #include <bit>
 
 #include "sim/sm/sm.h"
 
 namespace warpfold::sim {
 
-// Everything up to `end`; how long the warp then waits for its next instruction, up to that one.
+// Counts the instructions up to `end`, and the stall cycles of the instructions before warp.op. go_on counts the stall
+// cycles of warp.op.
 void SubCore::count(Sm& sm, Warp& warp, const MicroOp* end) {
   const Program& program = *warp.program;
   const auto tally = [&](const MicroOp* op) -> const Tally& { return program.tallies[op - program.ops.data()]; };

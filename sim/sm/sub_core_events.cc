@@ -1,4 +1,5 @@
-// What reaches a sub-core from other parts of the SM: conditions that come to hold, free places, accumulators on their way back.
+// Events that reach a sub-core from other units of the SM: conditions that come true, free queue entries, accumulator
+// updates.
 #include <bit>
 
 #include "sim/sm/cta_slots.h"
@@ -39,7 +40,7 @@ void SubCore::handle(Sm& sm, const SubCoreEvent& event, Cycle now) {
   }
 }
 
-// A fixed-latency result at the same write port goes first: the load waits one cycle.
+// A fixed-latency result goes first at the same write port: the load waits for one cycle.
 void SubCore::load_result(Sm& sm, const Warp& warp, const SubCoreEvent& event, Cycle now) {
   const std::array<uint8_t, 2> registers = {static_cast<uint8_t>(event.value), static_cast<uint8_t>(event.value >> 8)};
   if (!ports_.write_port_busy(now, registers)) return release_counter(sm, event.slot, event.counter, event.delay, now);
@@ -66,8 +67,9 @@ void SubCore::async_copied(Sm& sm, Warp& warp, const SubCoreEvent& event, Cycle 
   reconsider(sm, event.slot, now, event.delay);
 }
 
-// One thread's products follow each other in the tensor cores: who waits for a place behind them is as late as the one that made
-// room. A warpgroup waits for its products elsewhere; what it waits for a place holds it up.
+// Accounts for a wait for an entry in a queue of tensor products. Products for tensor memory come from one thread and
+// follow each other, so that the warp inherits the delay of the product that made room. A warpgroup waits for its wgmma
+// products at another instruction, so that this wait counts as a delay of the warp.
 void SubCore::wait_for_tensor_cores(Sm& sm, Warp& warp, std::optional<Delay> delay, Cycle to) {
   const bool into_memory = warp.op->pipe == Pipe::kTcgen05;
   const TensorPipe& pipe = into_memory ? sm.tcgen05().pipe() : sm.wgmma().pipe();
@@ -85,7 +87,7 @@ void SubCore::reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay
   WarpState reason{};
   const bool holds = condition_holds(sm, slot, now, reason);
   if (!holds && reason == warp.reason) return;
-  // What another sub-core's issue changes in this cycle is seen in the next by one that has had its turn.
+  // A sub-core that has run this cycle already sees the change in the next one.
   if (stepped_ == now) ++now;
   sm.ledger().spend(warp.waiting_row, warp.reason, now - warp.since);
   if (warp.reason == WarpState::kMathPipeThrottle) {
@@ -126,7 +128,8 @@ void SubCore::tensor_room(Sm& sm, Pipe pipe, Delay delay, Cycle now) {
   }
 }
 
-// Instructions queued in front of a pipe, up to the last one with a result, were counted without the pairs that now come.
+// Instructions wait in front of these pipes, timed without the pairs that are now written back. The last of them with a
+// result now leaves the latch later.
 void SubCore::begin_commits(Cycle now, Cycle cycles, int launch) {
   ports_.begin_commits(now, cycles);
   commit_launch_ = launch;

@@ -1,4 +1,4 @@
-// Warps that come to a sub-core and leave it.
+// Start and end of warps on a sub-core.
 #include <algorithm>
 #include <bit>
 

@@ -11,9 +11,14 @@ uint64_t place(const Warp& warp) { return static_cast<uint64_t>(warp.launch) << 
 }  // namespace
 
 void SubCore::visit(Sm& sm, StateVisitor& visitor) {
-  // Every field: one more does not compile until it is listed, and visited below or named here. Not visited: coupled, wants,
-  // of_launch, active_launches and busy_ports follow from the resident warps and the ports' times; stalls and unsettled are
-  // settled; dispatch_port is chosen anew in every cycle; plain and index are constant.
+  // The binding lists all fields: a new field does not compile until it is added here, and either visited below or
+  // named in this comment. Not visited:
+  //
+  //   coupled, wants, of_launch, active_launches   follow from the resident warps
+  //   busy_ports                                   follows from the ports' times and the memory queue's entries
+  //   stalls, unsettled                            are settled
+  //   dispatch_port                                is chosen anew in every cycle
+  //   plain, index                                 are constant
   [[maybe_unused]] auto& [ports, warps, resident, coupled, awake, check, tentative, timers, wants, of_launch, active_launches,
                           stalls, pipes, busy_ports, results_until, commit_launch, wide_writer, queue_entries, dispatch_ports,
                           dispatch_port, slot_free, slot_holder, last_writer, port_reads, issued, unsettled, arbiter, stepped, use,
@@ -22,7 +27,7 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
   for (int slot = 0; slot < slots(); ++slot) {
     if (warps_[slot].resident) visit_warp(slot, visitor);
   }
-  // Tentative, also of blocked warps: they are looked at again when they wake up.
+  // Blocked warps may be tentative too: expire_timers looks at them after they wake up.
   visitor.values("check", check_, "tentative", tentative_);
   timers_.visit(visitor);
   for (int port = 0; port < kPorts; ++port) {
@@ -43,7 +48,7 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
     visitor.value("slot_holder", slot_free_ > visitor.now() ? static_cast<uint64_t>(slot_holder_) : 0);
     visitor.time("slot_free", slot_free_);
   } else {
-    slot_free_ = visitor.moved(slot_free_);  // past
+    slot_free_ = visitor.moved(slot_free_);  // always past
   }
   ports_.visit(visitor);
   visitor.values("last_writer_even", last_writer_[0], "last_writer_odd", last_writer_[1]);
@@ -55,12 +60,16 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
   visitor.counts(issued_);
 }
 
-// The loops' trips are apart: they only count, until the last.
+// Trips left of loops are not in the key: they only count down, until the last trip.
 void SubCore::visit_warp(int slot, StateVisitor& visitor) {
   Warp& warp = warps_[slot];
-  // Every field. Beside its CTA (sm_state.cc): delay, barrier_phase, wgmma_sequence and cursors. Not visited: counted,
-  // which is op once settled; launch, its CTA's; row, which follows from op; program, in which op lies; number and barrier_op,
-  // which only reports show.
+  // The binding lists all fields. sm_state.cc visits delay, barrier_phase, wgmma_sequence and cursors, beside the CTA.
+  // Not visited:
+  //
+  //   counted              is op once settled
+  //   launch               is the CTA's
+  //   row, program         follow from op
+  //   number, barrier_op   are used by reports only
   [[maybe_unused]] const auto& [op, counted, last_issue, since, delay, launch, row, cta, long_counters, fresh_counters, blocked,
                                 in_barrier, counters, reason, resident, exited, barrier, index_in_cta, program, trips_left, serial,
                                 number, started, waiting_row, registers, barrier_op, barrier_phase, outstanding_stores,
@@ -84,7 +93,7 @@ void SubCore::visit_warp(int slot, StateVisitor& visitor) {
   if (warp.in_barrier) visitor.values("barrier", warp.barrier, "barrier_row", warp.waiting_row);
   visitor.values("outstanding_stores", warp.outstanding_stores, "outstanding_bulk_stores", warp.outstanding_bulk_stores);
   visitor.values("warp_registers", warp.registers, "wgmma_groups", warp.wgmma_groups);
-  // At most as many groups as there is room for.
+  // copies_left has an entry for each group that may be outstanding.
   visitor.values("async_open", warp.async.open_copies, "async_groups",
                  static_cast<uint32_t>(warp.async.committed - warp.async.completed));
   for (uint64_t group = warp.async.completed; group < warp.async.committed; ++group)

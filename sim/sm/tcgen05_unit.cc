@@ -14,7 +14,7 @@ uint64_t round_up_divide(uint64_t value, uint64_t by) { return (value + by - 1) 
 
 uint32_t rows(const MicroOp& op) { return op.half_rows ? 64 : 128; }
 
-// `others`: wavefronts of others that have passed ahead of its own.
+// `others`: wavefronts of other requests that went ahead of the product's own.
 Cycle interval(const Spec& spec, const MicroOp& op, uint32_t others) {
   const auto operands = static_cast<Cycle>(spec.data_stage_rate.at_rate(tcgen05_wavefronts(spec, op) + others));
   return std::max(tcgen05_cycles(spec, op), operands);
@@ -27,8 +27,8 @@ Cycle latency(const Spec& spec, const MicroOp& op) {
 
 }  // namespace
 
-// A copy takes its own time and shared memory's. 64 rows in one SM take as long as 128; in a pair, whose other half of the lanes
-// the second SM's rows fill, half as long.
+// A copy takes the interval of its opcode. 64 rows in one SM take as long as 128. In a pair they take half as long,
+// because the second SM's rows fill the other half of the lanes.
 Cycle tcgen05_cycles(const Spec& spec, const MicroOp& op) {
   if (op.behaviour == isa::Behaviour::kTcgen05Copy) return op.interval;
   const uint64_t full = op.narrow ? spec.tcgen05_narrow_milli_columns_per_clk : spec.tcgen05_milli_columns_per_clk;
@@ -68,7 +68,7 @@ void Tcgen05Unit::issue(Sm& sm, const Warp& warp, const MicroOp& op, int sub_cor
 
 void Tcgen05Unit::handle(Sm& sm, const Tcgen05Event& /*event*/, Cycle now) { try_start(sm, now); }
 
-// A commit passes the tensor cores by, as soon as what was issued before it has started.
+// A commit does not use the tensor cores: it leaves as soon as all earlier commands have started.
 void Tcgen05Unit::schedule_start(Sm& sm, Cycle now) {
   if (next_start_ == next_id_) return;
   const bool product = at(next_start_).op->behaviour != isa::Behaviour::kTcgen05Commit;
@@ -126,7 +126,8 @@ void Tcgen05Unit::commit(Sm& sm, const Tcgen05Command& command, Cycle now) {
 }
 
 void Tcgen05Unit::visit(Sm& sm, StateVisitor& visitor, Cycle blocked_since) {
-  // Every field. Commands count from the one that starts next; entries follow from them, op and row are the instruction's.
+  // The binding lists all fields. Commands count from the one that starts next. Not visited: entries, which follow from
+  // the commands; a command's row, which follows from its op.
   [[maybe_unused]] auto& [commands, next_id, next_start, entries, pipe, start_at, busy] = *this;
   visitor.relative("tcgen05_waiting", next_id_ - next_start_);
   Cycle earliest = std::min(visitor.now(), blocked_since);

@@ -22,8 +22,9 @@ Delay TensorPipe::start(Sm& sm, const ProductOwner& owner, Delay late, Cycle rea
   return late;
 }
 
-// A product that waited for its own CTA's in the pipe is as late as the later of the two would be undisturbed; behind other
-// launches' it loses what they took. The rest of its wait is the kernel's own.
+// Returns the delay of a product that has waited since `ready`. Behind products of its own CTA, it is as late as the
+// later of the two would be without contention. Behind products of other launches, it loses the cycles that they took.
+// The remaining wait is the kernel's own.
 Delay TensorPipe::charge(Sm& sm, const ProductOwner& owner, Delay late, Cycle ready, Cycle now) const {
   Cycle lost = 0;
   history_.charge(ready, now, owner.launch, [&](int culprit, uint64_t cycles) {
@@ -59,16 +60,16 @@ void TensorPipe::delay_by_wait(Sm& sm, Warp& warp, Cycle to) const {
 }
 
 void TensorPipe::visit(Sm& sm, StateVisitor& visitor, bool delayable, Cycle earliest) {
-  // Every field. resource is constant; launch is its CTA's.
+  // The binding lists all fields. Not visited: resource, which is constant; launch, which is the CTA's.
   [[maybe_unused]] const auto& [resource, free_at, last, launch, cta, serial, history] = *this;
   history_.visit(visitor, earliest);
-  // A delay moves it even when it is past.
+  // A stall moves free_at even if it is past.
   if (delayable) {
     visitor.moment("tensor_pipe_free", free_at_);
   } else {
     visitor.time("tensor_pipe_free", free_at_);
   }
-  // Whose product it did last matters to the next of the same CTA.
+  // The owner of the last product matters to the CTA's next product.
   const bool lives = sm.state().cta_lives(cta_, serial_);
   visitor.value("pipe_cta", lives ? static_cast<uint64_t>(cta_) + 1 : 0);
   Arrival nobodys;

@@ -11,8 +11,9 @@
 
 namespace warpfold::sim {
 
-// When the warps of a sub-core may issue next, as masks of warp slots per cycle over the coming 64 cycles, which is more than
-// the longest stall count. Bit t of `occupied_` says that some warp is due in a cycle that is t modulo 64.
+// The cycles in which the warps of a sub-core may issue next: one mask of warp slots for each of the coming 64 cycles.
+// The longest stall count is shorter than that. Bit t of `occupied_` is set if a warp is due in a cycle equal to t
+// modulo 64.
 class TimerWheel {
  public:
   void set(int warp_slot, Cycle at) {
@@ -21,14 +22,14 @@ class TimerWheel {
     occupied_ |= uint64_t{1} << t;
   }
 
-  // Takes the warps that are due at `now`.
+  // Returns the warps that are due at `now`, and removes them.
   uint32_t expire(Cycle now) {
     const auto t = static_cast<int>(now % kCycles);
     occupied_ &= ~(uint64_t{1} << t);
     return std::exchange(due_[t], 0);
   }
 
-  // The next cycle after `now` in which a warp is due; kNever: none is.
+  // Returns the next cycle after `now` in which a warp is due; kNever: none is.
   Cycle next(Cycle now) const {
     if (occupied_ == 0) return kNever;
     const uint64_t ahead = std::rotr(occupied_, static_cast<int>((now + 1) % kCycles));
@@ -36,7 +37,7 @@ class TimerWheel {
   }
 
   void visit(StateVisitor& visitor) {
-    // Every field.
+    // The binding lists all fields.
     [[maybe_unused]] const auto& [due, occupied] = *this;
     if (!visitor.recording()) {
       std::rotate(due_.begin(), due_.end() - static_cast<ptrdiff_t>(visitor.shift() % kCycles), due_.end());

@@ -25,19 +25,19 @@ uint32_t WgmmaUnit::wavefronts(const Sm& sm, const WgmmaCommand& command) const 
   return command.a_in_registers ? b : sm.spec().wgmma_a_wavefronts + b;
 }
 
-// `others`: wavefronts of others that have passed ahead of its own.
+// `others`: wavefronts of other requests that went ahead of the command's own.
 Cycle WgmmaUnit::interval(const Sm& sm, const WgmmaCommand& command, uint32_t others) const {
   const auto operands = static_cast<uint32_t>(sm.spec().data_stage_rate.at_rate(wavefronts(sm, command) + others));
   return std::max({sm.spec().wgmma_cycles(command.columns), operands, sm.spec().wgmma_floor});
 }
 
-// From the start to the completion.
+// Returns the cycles from the start to the completion.
 Cycle WgmmaUnit::latency(const Sm& sm, const WgmmaCommand& command) const {
   const uint32_t pipeline = command.a_in_registers ? sm.spec().wgmma_completion_rs : sm.spec().wgmma_completion;
   return pipeline + std::max(sm.spec().wgmma_cycles(command.columns), command.columns / 2U);
 }
 
-// The last cycles before the completion in which the update finds its read slots; not before the start.
+// Returns the length of the update's read window, which ends at the completion and begins no earlier than the command.
 Cycle WgmmaUnit::read_window(const Sm& sm, const WgmmaCommand& command) const {
   const uint32_t pipeline = command.a_in_registers ? sm.spec().wgmma_completion_rs : sm.spec().wgmma_completion;
   return std::min(sm.spec().commit_window, pipeline);
@@ -57,7 +57,6 @@ void WgmmaUnit::handle(Sm& sm, const WgmmaEvent& event, Cycle now) {
   }
 }
 
-// The first of a warpgroup's warps to reach a command needs a place in the FIFO; the others join it.
 bool WgmmaUnit::admits(const Sm& sm, const Warp& warp) const {
   const SmState& state = sm.state();
   const Warpgroup& group = state.ctas[warp.cta].warpgroups[warp.index_in_cta / 4];
@@ -96,7 +95,7 @@ void WgmmaUnit::issue(Sm& sm, Warp& warp, const MicroOp& op, Cycle now) {
   assembled(sm, command, now);
 }
 
-// `command`: the group's last.
+// `command`: the last command of its group.
 void WgmmaUnit::group_done(Sm& sm, const WgmmaCommand& command, Cycle now) {
   SmState& state = sm.state();
   if (!state.cta_lives(command.owner.cta, command.owner.cta_serial)) return;
@@ -141,7 +140,7 @@ void WgmmaUnit::start(Sm& sm, uint64_t id, Cycle now) {
   command.delay = pipe_.start(sm, command.owner, command.delay, command.assembled, interval(sm, command, others), before, now);
   busy_ += sm.spec().wgmma_cycles(command.columns);
   command.completion = now + latency(sm, command);
-  // Writes stretch over the last N/2 cycles: one register a cycle, an even and an odd one every second.
+  // Writes take the last N/2 cycles: one register a cycle, an even and an odd one every second cycle.
   sm.schedule(command.completion - command.columns / 2U, WgmmaEvent{WgmmaEvent::Kind::kWrites, id});
   sm.schedule(command.completion - read_window(sm, command), WgmmaEvent{WgmmaEvent::Kind::kReads, id});
   sm.schedule(command.completion, WgmmaEvent{WgmmaEvent::Kind::kComplete, id});
@@ -151,7 +150,7 @@ void WgmmaUnit::start(Sm& sm, uint64_t id, Cycle now) {
 void WgmmaUnit::begin_writes(Sm& sm, uint64_t id, Cycle now) {
   WgmmaCommand& command = at(id);
   const Cycle due = command.completion - command.columns / 2U;
-  if (now < due) {  // an earlier command was delayed meanwhile
+  if (now < due) {  // an earlier command has been delayed meanwhile
     sm.schedule(due, WgmmaEvent{WgmmaEvent::Kind::kWrites, id});
     return;
   }
@@ -218,7 +217,7 @@ void WgmmaUnit::complete(Sm& sm, uint64_t id, Cycle now) {
   if (command.commit) group_done(sm, command, now);
 }
 
-// All that write back have waited for the wide results up to now.
+// Each command that writes back has now waited for the wide results so far.
 void WgmmaUnit::wait_for_wide_results(Sm& sm, uint64_t id) {
   for (uint64_t later = id; later < next_start_; ++later) {
     WgmmaCommand& command = at(later);
@@ -227,8 +226,9 @@ void WgmmaUnit::wait_for_wide_results(Sm& sm, uint64_t id) {
   }
 }
 
-// The pipe stands still while an update waits: this command, those behind it and the next start all move. `lost` of the delay is
-// due to other launches, for which all of it is due to this one; the rest is the launch's own.
+// The pipe stalls while an update waits: this command, the commands behind it and the next start all move. `lost` of
+// the delay is due to other launches, the remaining delay to this launch. For commands of other launches, the whole
+// delay is due to this launch.
 void WgmmaUnit::delay_after(Sm& sm, uint64_t id, Cycle delay, Cycle lost) {
   const int launch = at(id).owner.launch;
   for (uint64_t later = id; later < next_start_; ++later) {
@@ -249,13 +249,14 @@ std::vector<uint64_t> WgmmaUnit::port_reads(const Sm& sm) const {
   return reads;
 }
 
-// What the update would have waited with its own launch's reads alone is its own; the rest is due to the other launches that read
-// meanwhile, in proportion, and what integer division leaves to the one that read most:
+// Charges the update's wait for read slots. The wait that the reads of its own launch alone would have caused is the
+// launch's own. The remaining wait is due to the other launches that read meanwhile, in proportion. The launch that
+// read most takes the remainder of the division:
 //
-//   12 cycles with 24 slots, of which its own launch's reads take 18 and another's 4: 2 of the 6 wanted are left, 4 are missing, 2
-//   cycles. Without the other's reads none would be: both cycles are the other's.
+//   12 cycles have 24 slots. Reads of the command's launch take 18 slots and reads of another launch 4. The update wants 6 and
+//   finds 2: 4 are missing, which is 2 cycles. Without the other launch none would be missing: both cycles are charged to it.
 //
-// Returns the part of other launches.
+// Returns the cycles charged to other launches.
 Cycle WgmmaUnit::charge_reads(Sm& sm, const WgmmaCommand& command, Cycle delay) {
   const auto launches = static_cast<size_t>(sm.ledger().launches());
   std::vector<uint64_t> reads = port_reads(sm);

@@ -7,7 +7,7 @@
 namespace warpfold::sim {
 
 void WgmmaUnit::visit(Sm& sm, StateVisitor& visitor, uint64_t oldest, Cycle blocked_since) {
-  // Every field. Numbers of commands count from the oldest.
+  // The binding lists all fields. Numbers of commands count from the oldest.
   [[maybe_unused]] auto& [commands, next_id, next_start, waiting, pipe, start_at, busy] = *this;
   visitor.relative("wgmma_waiting", waiting_);
   visitor.relative("wgmma_in_flight", next_start_ - oldest);
@@ -22,7 +22,7 @@ void WgmmaUnit::visit(Sm& sm, StateVisitor& visitor, uint64_t oldest, Cycle bloc
   visitor.count(busy_);
 }
 
-// A command counts from the one that starts next.
+// A command's number counts back from the command that starts next.
 EventKey WgmmaUnit::key_of(const WgmmaEvent& event) const {
   const bool of_command = event.kind != WgmmaEvent::Kind::kStart;
   return {.kind = static_cast<uint8_t>(event.kind), .value = of_command ? next_start_ - event.command : 0};
