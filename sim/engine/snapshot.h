@@ -85,7 +85,7 @@ struct Snapshot {
 // Change of a state by a skip: additions to its counts and reductions of its remaining work.
 struct FastForward {
   uint64_t periods = 0;
-  Cycle cycles = 0;                   // modulo 2^64: a state may move to an earlier time if nothing happened before that
+  Cycle cycles = 0;                   // modulo 2^64: a state may move back (StateVisitor::moved clamps to cycle 0)
   std::vector<uint64_t> counted;      // in the order of Snapshot::counts
   std::vector<uint64_t> charged;      // in the order of Snapshot::charges; later counters do not change
   std::vector<uint64_t> risen;        // in the order of Snapshot::levels, modulo 2^64
