@@ -47,7 +47,7 @@ struct LaunchPlan : PlacementBounds {
   // Early launch (programmatic dependent launch). On release, all of its CTAs that find room begin at once, because
   // they were started while the launches that it waits for still ran.
   bool early = false;
-  SmRange sms;  // SM_PARTITION: only these SMs take its CTAs while it runs
+  SmRange sms;         // SM_PARTITION: only these SMs take its CTAs while it runs
 
   bool operator==(const LaunchPlan&) const = default;
 };
