@@ -212,7 +212,7 @@ Expected<Architecture> Architecture::parse(const std::string& file, std::string_
 }
 
 Expected<const Architecture*> Architecture::find(std::string_view name) {
-  // Parsed once, on first use. The tables are part of the program, so that a fault in a table is a broken invariant.
+  // Parsed once, on first use. The tables are part of the program, so a fault in a table is a broken invariant.
   static const std::map<std::string, Architecture, std::less<>> architectures = [] {
     std::map<std::string, Architecture, std::less<>> all;
     for (const EmbeddedFile& file : opcode_table_files()) {

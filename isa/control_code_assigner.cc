@@ -15,7 +15,7 @@ namespace warpfold::isa {
 namespace {
 
 constexpr int kLargestStall = 15;
-// An increment of a dependence counter is visible one cycle after issue, so that a waiting instruction issues two
+// An increment of a dependence counter is visible one cycle after issue, so a waiting instruction issues two
 // cycles later.
 constexpr int kCounterVisible = 2;
 constexpr int kPassesToSettle = 8;
@@ -98,7 +98,7 @@ class Pass {
     return time;
   }
 
-  // Places instruction `i`. A stall count has four bits, so that a longer gap delays the preceding instructions by the
+  // Places instruction `i`. A stall count has four bits, so a longer gap delays the preceding instructions by the
   // remainder.
   void place(size_t i) {
     times_[i] = earliest(i);

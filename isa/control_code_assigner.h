@@ -11,7 +11,7 @@ class Architecture;
 
 // Sets the control codes of straight-line code as a compiler would: stall counts from fixed latencies and port
 // intervals, dependence counters and wait masks for variable latencies, and reuse flags where the next reader of a bank
-// and slot reads the same register. `loop`: the code is a loop body, so that its first instructions also depend on its
+// and slot reads the same register. `loop`: the code is a loop body, so its first instructions also depend on its
 // last ones. The order of instructions does not change.
 //
 // Code outside a loop ends with a wait for every result that no instruction has waited for, because the code after it

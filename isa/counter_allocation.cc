@@ -39,7 +39,7 @@ bool returns_in_order(const OpcodeInfo& first, const OpcodeInfo& second) {
 }
 
 // Span in which an instruction holds a counter: from its issue to the issue of the first instruction that waits for it.
-// Positions count over two passes, so that a hold around the loop ends after the code.
+// Positions count over two passes, so a hold around the loop ends after the code.
 struct Hold {
   size_t begin;
   size_t end;

@@ -141,7 +141,7 @@ class Walk {
 
   void write_after_read(size_t at, const Access& write) {
     for (const size_t reader : readers_[write.number]) {
-      // The memory queue and the XU read operands in order, so that a later instruction of the same pipe cannot
+      // The memory queue and the XU read operands in order, so a later instruction of the same pipe cannot
       // overwrite too early.
       if (info(reader).pipe == info(at).pipe) continue;
       add(reader, at, Protection::kReadCounter, release_latency(info(reader), code_[reader % code_.size()]));

@@ -95,7 +95,7 @@ class RoleCheck {
     return check_body(loop.body, depth);
   }
 
-  // `last`: no code follows the loop in the surrounding body, so that a warp that skips the loop could not continue.
+  // `last`: no code follows the loop in the surrounding body, so a warp that skips the loop could not continue.
   Problem check_trips(const Loop& loop, int depth, bool last) const {
     const TripCount& trips = loop.trips;
     if (depth > kDeepestLoops) return "more than " + std::to_string(kDeepestLoops) + " loops inside each other";

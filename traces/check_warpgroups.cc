@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kWarpgroup = 4;  // warps that execute a wgmma together; PTX ISA, "warpgroup"
 
-// A wgmma instruction, or the begin or end of a loop that contains wgmma instructions.
+// A wgmma instruction, or the start or end of a loop that contains wgmma instructions.
 struct Token {
   std::string text;
   isa::Effect effect{};

@@ -11,7 +11,7 @@ namespace warpfold::traces {
 
 namespace {
 
-// A high level of compression: rolled programs are kilobytes, so that its time does not matter.
+// A high level of compression: rolled programs are kilobytes, so its time does not matter.
 constexpr int kLevel = 15;
 
 struct FreeContext {

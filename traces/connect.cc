@@ -105,14 +105,14 @@ void connect_after_loop(const isa::Architecture& architecture, const std::vector
 }
 
 void connect_ends(const isa::Architecture& architecture, End before, End after, Waits waits) {
-  if (before.block == after.block) return;  // an innermost loop: its control codes already cover the step from its end to its begin
+  if (before.block == after.block) return;  // an innermost loop: its control codes already cover the step from its end to its start
   if (waits == Waits::kInInstructions) return connect_in_instructions(architecture, before.block->code, after.block->code);
   if (!before.loop) {
     connect_after_block(architecture, before.block->code, after.block->code);
   } else if (!after.loop) {
     connect_after_loop(architecture, before.block->code, after.block->code);
   }
-  // Two adjacent loops are the same recording with different effects, so that the loop's own codes cover the step
+  // Two adjacent loops are the same recording with different effects, so the loop's own codes cover the step
   // between them.
 }
 

@@ -11,7 +11,7 @@
 namespace warpfold::traces {
 
 // Reads one line of the text form from left to right and skips blanks between its parts. The first failure persists,
-// with the column where the offending part begins. After it every read returns an empty value, so that callers check
+// with the column where the offending part begins. After it every read returns an empty value, so callers check
 // once, at the end.
 class LineReader {
  public:
@@ -41,7 +41,7 @@ class LineReader {
   int number_;
   std::string_view line_;
   size_t at_ = 0;
-  size_t part_ = 0;  // begin of the part read last
+  size_t part_ = 0;  // start of the part read last
   std::optional<Diagnostic> error_;
 };
 

@@ -111,7 +111,7 @@ class KernelDecoder {
     return instruction;
   }
 
-  // The assembler is the only parser of operands, so that the texts pass through it as a line of assembly.
+  // The assembler is the only parser of operands, so the texts pass through it as a line of assembly.
   isa::Instruction parse(const isa::Instruction& bare) {
     if (problem_) return {};
     Expected<isa::Instruction> parsed = isa::parse_instruction(architecture_, isa::format_instruction(bare), {}, 0);

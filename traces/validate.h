@@ -25,10 +25,11 @@ bool is_name(std::string_view text);
 // Checks all properties of a kernel on which the machine relies:
 //
 // - Architecture and opcodes are known; control codes exist; effects occur only on opcodes that have them.
-// - Names can be written and are unique within their kind. Indices (rings, cursors, streams, parameters, classes) are in range.
+// - Names can be written and are unique within their kind. Indices (rings, cursors, streams, parameters, classes) are in
+//   range.
 // - Roles are not empty and end with EXIT; only @!PT EXIT occurs elsewhere. A CTA has at most 1024 threads.
-// - Loops issue instructions and nest at most kDeepestLoops deep. A literal trip count is at least one; a parameter may be 0 if
-//   code follows the loop. The issued instructions fit 64 bits.
+// - Loops issue instructions and nest at most kDeepestLoops deep. A literal trip count is at least one; a parameter may
+//   be 0 if code follows the loop. The issued instructions fit 64 bits.
 // - Registers are 1-255, shared memory is at most kMostSharedMemory. The grid has at least one CTA and whole clusters.
 // - Ring depths and arrivals are at least one. A cursor has the depth of each ring that it is used with.
 // - The four warps of a warpgroup issue the same wgmma instructions.

@@ -100,7 +100,7 @@ class Account {
   void charge_beside(int launch, int other, uint64_t cycles) { add(first_row_[launch], beside_column(other), cycles); }
   uint64_t beside(int launch, int other) const { return count(first_row_[launch], beside_column(other)); }
   // Marks the account as partly estimated. Waits and their inherited part may then come from separate estimates, so
-  // that check() does not compare them.
+  // check() does not compare them.
   void set_estimated() { estimated_ = true; }
 
   enum class Waiter : uint8_t { kWarp, kRequest, kAbsent };

@@ -32,7 +32,7 @@ inline constexpr AttentionCounts kFlashAttention3{{470, 109, 198, 9, 0, 66, 788.
 inline constexpr AttentionCounts kFlashAttention2{{947, 194, 268, 22, 2, 68, 3595.0}, {998, 236, 268, 35, 2, 68, 3713.0}};
 
 // Philox4x32 with 32-bit thresholds and one stored bit per element. The unit of work is one call in each thread of a
-// warp, four elements per thread. The words of the counter change from call to call, so that the compiler cannot move a
+// warp, four elements per thread. The words of the counter change from call to call, so the compiler cannot move a
 // round out of the loop.
 struct PhiloxCounts {
   uint32_t rounds;

@@ -53,7 +53,7 @@ std::optional<AccessKind> kind_of(const MicroOp& op) {
 }
 
 // Counts one warp's program. Each loop is walked twice: once for its first pass and once for all later passes. The
-// content of the register-file cache at the end of a pass depends on that pass alone, so that all later passes read the
+// content of the register-file cache at the end of a pass depends on that pass alone, so all later passes read the
 // same registers.
 class Walk {
  public:

@@ -15,8 +15,8 @@ namespace warpfold::sim {
 // zero again, which lets a steady state recur (docs/folding_proof.md). An exact rate such as 5050/132 bytes a cycle
 // would need thousands of transfers.
 //
-//   rate 1.5 bytes a cycle: 4 bytes take 2 2/3 cycles (5462/8192 a byte), so a request at 0 is done at 3 and the next starts
-//   at 2 2/3
+//   rate 1.5 bytes a cycle: 4 bytes take 2 2/3 cycles (5462/8192 a byte), so a request at 0 is done at 3 and the next
+//   starts at 2 2/3
 class BandwidthServer {
  public:
   BandwidthServer() = default;

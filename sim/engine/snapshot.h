@@ -39,12 +39,12 @@ struct Trips {
 //
 //   key      state that influences the future, relative to the cycle; compared whole
 //   counts   statistics: they grow by the same amount in every period
-//   charges  statistics whose counters an account creates on demand. A later state of the same SM has at least the counters of an
-//            earlier state, in the same order, at its front
+//   charges  statistics whose counters an account creates on demand. A later state of the same SM has at least the
+//            counters of an earlier state, in the same order, at its front
 //   levels   quantities between two bounds: they change by the same amount in every period until one would reach a bound
 //   trips    trips left of the loops around each warp
-//   moments  start cycles of waits and residencies. One period later a start either lies one period later, or is the same cycle (a
-//            wait that lasts). `whose` names the warp of each
+//   moments  start cycles of waits and residencies. One period later a start either lies one period later, or is the
+//            same cycle (a wait that lasts). `whose` names the warp of each
 //   classes  CTA classes of the resident CTAs: equal in a recurrence, possibly different in a similar state
 struct Snapshot {
   struct Level {

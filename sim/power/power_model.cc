@@ -46,7 +46,7 @@ double PowerModel::watts(const PowerLoad& load, double mhz) const {
   return static_watts(mhz) + (energy.at_core_voltage() + energy.dram()) / (load.us_at(mhz) * kMicrosecond);
 }
 
-// Power grows with the clock, so that bisection finds the limit.
+// Power grows with the clock, so bisection finds the limit.
 double PowerModel::sustained_clock(const PowerLoad& load) const {
   const auto fits = [&](double mhz) { return watts(load, mhz) <= power_.cap_w(); };
   if (fits(power_.clock_limit_mhz())) return power_.clock_limit_mhz();

@@ -62,7 +62,7 @@ void meet_all(const isa::Architecture& architecture, std::vector<Node>& body) {
       meet_all(architecture, loop->body);
       meet(architecture, last_block(loop->body), first_block(loop->body));
     }
-    // A loop may have no trips, so that the code before it also meets the code after it.
+    // A loop may have no trips, so the code before it also meets the code after it.
     for (size_t next = i + 1; next < body.size(); ++next) {
       meet(architecture, last_block(body[i]), first_block(body[next]));
       const auto* skipped = std::get_if<Loop>(&body[next]);

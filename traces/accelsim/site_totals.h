@@ -14,7 +14,7 @@ namespace warpfold::traces::accelsim {
 // Collects the addresses of all accesses and derives the effect of each static instruction: bytes, wavefronts, and the
 // memory stream with its shares.
 //
-// An instruction has a single value of each, so that values which differ by warp or pass become means: bytes as the
+// An instruction has a single value of each, so values which differ by warp or pass become means: bytes as the
 // exact mean over the requests that miss L1, wavefronts rounded to the nearest integer.
 class SiteTotals {
  public:
@@ -51,7 +51,7 @@ class SiteTotals {
   std::vector<access::LineTouch> touched_;
 };
 
-// Begin of the regions of synthetic addresses. The exporter places the accesses of stream s in region s, of
+// Start of the regions of synthetic addresses. The exporter places the accesses of stream s in region s, of
 // kStreamRegion bytes.
 inline constexpr uint64_t kFirstRegion = 0x7e00'0000'0000;
 inline constexpr uint64_t kStreamRegion = uint64_t{1} << 32;

@@ -11,7 +11,7 @@ namespace {
 using access::Access;
 using isa::Behaviour;
 
-constexpr const char* kAnyCount = "0x3f";  // no dependence counter exceeds it, so that DEPBAR never waits
+constexpr const char* kAnyCount = "0x3f";  // no dependence counter exceeds it, so DEPBAR never waits
 
 // True for opcodes that take only an issue slot if no lane is active. Other opcodes cost the same with and without
 // active lanes.

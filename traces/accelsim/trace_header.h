@@ -44,7 +44,7 @@ struct TraceHeader {
   uint64_t threads() const { return block[0] * block[1] * block[2]; }
 };
 
-// Reads lines up to the first line of the body, which stays in `line`: the begin of a thread block, or the first
+// Reads lines up to the first line of the body, which stays in `line`: the start of a thread block, or the first
 // instruction of a raw trace. Returns false if the file ends before.
 Expected<bool> read_header(LineSource& lines, TraceHeader& header, std::string_view& line);
 

@@ -26,7 +26,7 @@ uint32_t matrices_of(std::string_view opcode);
 uint32_t fewest_wavefronts(Access access, std::string_view opcode);
 
 // Returns the data stage passes of a global access that touches `lines` lines: one per line if L1's data is read or
-// written. An access that bypasses L1 (LDGSTS.BYPASS) goes from L2 to shared memory, so that its lines do not matter.
+// written. An access that bypasses L1 (LDGSTS.BYPASS) goes from L2 to shared memory, so its lines do not matter.
 uint32_t global_wavefronts(Access access, std::string_view opcode, uint64_t lines);
 
 }  // namespace warpfold::traces::access

@@ -27,7 +27,7 @@ double moved_share(const SiteReuse& used, const Fraction& l1);
 
 // Cache behaviour of a site as the machine uses it.
 struct Served {
-  bool in_l1 = false;  // every request hits L1 whole, so that no bytes move
+  bool in_l1 = false;  // every request hits L1 whole, so no bytes move
   Fraction l1;         // share of requests that L1 serves whole
   double moved = 1;    // moved_share() of the other requests
   Fraction dram;       // share of the bytes that go to L2

@@ -58,7 +58,7 @@ bool read_annotation(std::string_view word, isa::ControlCode& control) {
   return true;
 }
 
-// Returns the begin of the first annotation: & or ? after a space, before a letter.
+// Returns the start of the first annotation: & or ? after a space, before a letter.
 size_t first_annotation(std::string_view line) {
   for (size_t i = 1; i + 1 < line.size(); ++i) {
     const bool begins = (line[i] == '&' || line[i] == '?') && (line[i - 1] == ' ' || line[i - 1] == '\t');

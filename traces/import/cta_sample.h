@@ -9,7 +9,7 @@ namespace warpfold::sass {
 // Stratified sample of CTAs, for launches whose CTAs take too many different paths to execute each of them.
 //
 // The grid is divided into strata: boxes of neighbouring CTAs of nearly equal size. One randomly drawn CTA of each
-// stratum is executed and represents it. Neighbours take similar paths in most kernels, so that the variance within a
+// stratum is executed and represents it. Neighbours take similar paths in most kernels, so the variance within a
 // stratum is small. Random draws, unlike every n-th CTA, do not align with a period of the index (parity, remainders).
 
 // Clusters from `corner` on, `extent` in each dimension. The dimensions of a `dimensions` argument below are bits 0 to
@@ -37,7 +37,7 @@ struct SampledStratum {
 
 // Returns the half-width of the 95 % confidence interval of the sum of instructions. The variance is estimated from
 // pairs of neighbouring strata (collapsed strata; Cochran, Sampling Techniques, 5A.12). It includes the difference
-// between the two strata, so that the interval is rather too wide.
+// between the two strata, so the interval is rather too wide.
 double half_width(const std::vector<SampledStratum>& strata);
 
 }  // namespace warpfold::sass

@@ -17,7 +17,7 @@ struct ArrayTraffic {
 // Returns the traffic of the touch in a box of CTAs.
 ArrayTraffic traffic_of(const Touch& touch, const std::array<uint32_t, kCtaVariables>& ctas);
 
-// Byte range of an array that contains all accesses, relative to the array's begin, with the instructions of the first
+// Byte range of an array that contains all accesses, relative to the array's start, with the instructions of the first
 // and the last access.
 struct Reach {
   int64_t first = 0;

@@ -197,7 +197,7 @@ class Layout {
     return {};
   }
 
-  // Returns the begin of the signature's next parameter if the previous one ends at or before `next`.
+  // Returns the start of the signature's next parameter if the previous one ends at or before `next`.
   uint32_t listed_behind(uint32_t next) const {
     for (const ListedParameter& listed : listed_) {
       if (listed.offset >= next) return listed.offset;

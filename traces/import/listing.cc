@@ -14,10 +14,10 @@
 namespace warpfold::sass {
 namespace {
 
-constexpr uint64_t kInstructionBytes = 16;  // sm_70 on
+constexpr uint64_t kInstructionBytes = 16;  // sm_70 and later
 constexpr std::string_view kSourceLine = "//## File ";
 
-// The word in /* ... */ at the end of the line, which is cut off: an encoding.
+// Takes the word in /* ... */ at the end of the line, which holds an encoding, off the line.
 std::optional<std::string_view> take_comment(std::string_view& line) {
   if (!line.ends_with("*/")) return std::nullopt;
   const size_t open = line.rfind("/*");

@@ -10,7 +10,7 @@ namespace access = traces::access;
 
 // Follows one line in `every`: lines whose number is a multiple of it. Finds the passes in which a run of bytes that
 // moves by `stride` touches such a line: i with (address + stride * i) mod (128 * every) close enough to 0. Each
-// congruence is solved instead of searched, so that the cost is proportional to the passes found.
+// congruence is solved instead of searched, so the cost is proportional to the passes found.
 //
 //   128 bytes that move by 128, every = 67:  i = i0, i0 + 67, i0 + 134, ...
 class MovingWindow {
@@ -32,13 +32,13 @@ class MovingWindow {
 
 template <typename Found>
 void MovingWindow::for_each(uint64_t address, uint64_t bytes, uint64_t count, const Found& found) const {
-  const uint64_t behind = bytes - 1;  // greatest distance of a sampled line's begin before the run's end
+  const uint64_t behind = bytes - 1;  // the run touches a sampled line if it starts at most this many bytes before the line
   const uint64_t places = behind + access::kLineBytes;
   if (places >= period_) {
     for (uint64_t i = 0; i < count && found(i); ++i) continue;
     return;
   }
-  // The run's begin must come to one of `places` places, from `behind` bytes before a sampled line to the line's last
+  // The run's start must come to one of `places` places, from `behind` bytes before a sampled line to the line's last
   // byte.
   const uint64_t ahead = (2 * period_ - behind - address % period_) % period_;  // from the run to the first of these places
   for (uint64_t place = (step_ - ahead % step_) % step_; place < places; place += step_) {

@@ -80,7 +80,7 @@ class Roller {
     return std::ranges::all_of(classes_, [a, b](const std::vector<int>* paths) { return (*paths)[a] == (*paths)[b]; });
   }
 
-  // True if the warp issues wgmma. The four warps of a warpgroup issue it together, so that each warpgroup becomes a
+  // True if the warp issues wgmma. The four warps of a warpgroup issue it together, so each warpgroup becomes a
   // role.
   bool multiplies_in_warpgroups(uint32_t warp) const {
     return std::ranges::any_of(classes_, [&](const std::vector<int>* paths) {

@@ -80,7 +80,7 @@ class Marker {
     const std::set<int> body = reached_from(ops_, call.target);
     const bool returns = std::ranges::any_of(body, [this](int place) { return at(place).base == "RET"; });
     const bool alone = std::ranges::all_of(body, [this](int place) { return computes(at(place)); });
-    // A 64-bit integer division calls the subroutine unless both operands are short, so that the values decide.
+    // A 64-bit integer division calls the subroutine unless both operands are short, so the values decide.
     const bool divides = std::ranges::any_of(body, [this](int place) { return at(place).base == "F2I" && at(place).has("U64"); });
     return returns && alone && !divides ? "a subroutine that only computes" : "";
   }
