@@ -9,9 +9,9 @@ namespace warpfold::isa {
 
 class Architecture;
 
-// Sets the control codes of straight-line code as a compiler would: stall counts from fixed latencies and port
-// intervals, dependence counters and wait masks for variable latencies, and reuse flags where the next reader of a bank
-// and slot reads the same register. `loop`: the code is a loop body, so its first instructions also depend on its
+// Sets the control codes of straight-line code as a compiler would. Stall counts follow from fixed latencies and port
+// intervals, dependence counters and wait masks from variable latencies. A reuse flag is set where the next reader of a
+// bank and slot reads the same register. `loop`: the code is a loop body, so its first instructions also depend on its
 // last ones. The order of instructions does not change.
 //
 // Code outside a loop ends with a wait for every result that no instruction has waited for, because the code after it

@@ -52,9 +52,9 @@ class Allocator {
   // Excludes the counter of cp.async groups, because DEPBAR.LE counts its holders.
   void reserve(size_t counter) { reserved_ |= 1U << counter; }
 
-  // Assigns a counter. First choice is a counter whose other holders the same instruction waits for, second a free
-  // counter, third the counter whose holders are waited for nearest to the end of `hold`: a wait for one holder waits
-  // for all.
+  // Assigns a counter. First choice: a counter whose other holders the same instruction waits for. Second: a free
+  // counter. Third: the counter whose holders are waited for nearest to the end of `hold`, because a wait for one
+  // holder waits for all.
   uint8_t take(Hold hold) {
     size_t best = kDependenceCounters;
     size_t best_cost = std::numeric_limits<size_t>::max();

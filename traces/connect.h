@@ -8,14 +8,13 @@
 
 namespace warpfold::traces {
 
-// Adds waits where blocks and loops of a role meet, because control codes within a block cannot express them: waits for
-// dependence counters that are still held at the end of a block, and for fixed latencies that reach into the next
-// block. Waits go into the code around a loop and never into its body, so that a pass of the loop remains as the
+// Adds waits where blocks and loops of a role meet, because control codes within a block cannot express them. The waits
+// are for dependence counters that are still held at the end of a block, and for fixed latencies that reach into the
+// next block. They go into the code around a loop and never into its body, so that a pass of the loop remains as the
 // compiler or the recording made it.
 //
-// With kInInstructions the code keeps its instructions and gets no NOPs, as in code of a compiler, as far as stall
-// counts allow: the instructions at the end of a block stall longer, and the first instruction of the next block waits
-// for the counters.
+// kInInstructions suits code of a compiler: it adds no NOPs as far as stall counts allow. Instructions at the end of a
+// block stall longer instead, and the first instruction of the next block waits for the counters.
 enum class Waits : uint8_t { kMayBeNops, kInInstructions };
 void connect(const isa::Architecture& architecture, std::vector<Node>& body, Waits waits = Waits::kMayBeNops);
 

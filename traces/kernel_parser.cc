@@ -316,7 +316,7 @@ class Parser {
   uint64_t instructions_ = 0;                        // in the open role
   uint64_t controlled_ = 0;                          // instructions of the open role with a control code
   std::vector<size_t> to_assign_;                    // roles of the open kernel without control codes
-  const isa::Architecture* architecture_ = nullptr;  // of the open kernel
+  const isa::Architecture* architecture_ = nullptr;  // architecture of the open kernel
   isa::EffectNames effect_names_;                    // names declared before the open role
   std::vector<std::vector<Node>*> bodies_;           // body of the open role, then those of the open loops
 };

@@ -18,8 +18,8 @@ class LineReader {
   LineReader(const std::string& file, int number, std::string_view line) : file_(file), number_(number), line_(line) {}
 
   const std::optional<Diagnostic>& error() const { return error_; }
-  void fail(std::string message);       // at the part read last
-  void fail_here(std::string message);  // at the text after that part
+  void fail(std::string message);       // Fails at the part read last.
+  void fail_here(std::string message);  // Fails at the text after that part.
 
   bool ended();                 // the line has ended, or a read has failed
   bool take(char punctuation);  // consumes the character if it is next

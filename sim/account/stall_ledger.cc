@@ -50,7 +50,8 @@ void StallLedger::charge(Account& account, Row& row) {
 
 void StallLedger::settle(Account& account) {
   // Lists every field, so that a new field does not compile until it is listed and its value after settling is stated
-  // here. rows and warps follow from the resident warps; lost is 0; holders, known and place_of only index holders.
+  // here. Rows and their warps follow from the resident warps. `lost` is 0. `holders`, `known` and `place_of` only
+  // index holders.
   [[maybe_unused]] const auto& [rows, unsettled, holders, known, place_of] = *this;
   [[maybe_unused]] const auto& [number, warps, lost] = Row{};
   if (!std::exchange(unsettled_, false)) return;

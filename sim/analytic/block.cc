@@ -21,7 +21,7 @@ constexpr double kQueriesOfCta = 128;
 // 128 x 128 tiles of FP8 would read 64 bytes per clock and SM at the full tensor rate: 8448 bytes per clock, while L2
 // delivers 5050.
 constexpr double kCluster = 2;
-constexpr double kElementsPerCall = 4.0 * 32;  // of a warp: four per thread
+constexpr double kElementsPerCall = 4.0 * 32;  // elements of a warp: four per thread
 // Multiply-adds per column of an FP8 wgmma, m64nNk32, which takes N / wgmma_columns_per_clk cycles.
 constexpr double kRowsTimesDepth = 64.0 * 32;
 

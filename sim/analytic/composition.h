@@ -10,8 +10,8 @@ namespace warpfold::sim {
 // factors are inputs: measured by a simulation, or published.
 struct Interference {
   std::string source = "none";
-  double gemm_slowdown = 1;  // of the GEMMs' whole time, if the random numbers are generated beside them
-  double rng_slowdown = 1;   // of the random numbers, while a GEMM runs beside them
+  double gemm_slowdown = 1;  // slowdown of the GEMMs' whole time, if the random numbers are generated beside them
+  double rng_slowdown = 1;   // slowdown of the random numbers, while a GEMM runs beside them
   double dropping = 1;       // attention that drops elements by stored bits, relative to attention without dropout
   // Share of the random numbers' time that fusion into attention hides. Empty: the limiters of the merged instruction
   // stream decide.

@@ -79,11 +79,11 @@ struct Demand {
 struct LargestRequest {
   std::array<uint64_t, isa::kPipes> pipe_cycles{};
   uint64_t wgmma_cycles = 0;
-  uint64_t wavefronts = 0;  // of one request
+  uint64_t wavefronts = 0;  // wavefronts of one request
   uint64_t wgmma_wavefronts = 0;
   uint64_t tcgen05_cycles = 0;
   uint64_t tcgen05_wavefronts = 0;
-  uint64_t bytes_in = 0;  // of one request other than a bulk copy
+  uint64_t bytes_in = 0;  // bytes of one request other than a bulk copy
   uint64_t bulk_bytes = 0;
   bool wgmma_waited_for = true;  // every role waits for all its wgmma before it exits
 };

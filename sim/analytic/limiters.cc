@@ -18,8 +18,8 @@ using isa::Pipe;
 
 double number(uint64_t value) { return static_cast<double>(value); }
 
-// Most registers of a bank that a warp may find in the register-file cache because the previous warp in its slot left
-// them: three operands of up to four registers, two of which lie in the bank.
+// Most reads of a bank that a warp finds in the register-file cache because the previous warp in its slot left them.
+// The cache holds three operands of up to four registers each, two of them in the bank.
 constexpr uint64_t kInheritedReads = 6;
 
 // Work of an SM to count. kWholeCtas: the minimum, over all distributions of CTAs, of the work of the busiest SM.

@@ -16,7 +16,7 @@ struct StoredBits {
   uint64_t gpus = 1;      // number of GPUs that the heads or the queries are split over
   uint64_t segments = 1;  // number of pieces of the queries over which random numbers, GEMM and attention are pipelined
 
-  uint64_t bytes() const;  // of the whole layer
+  uint64_t bytes() const;  // bytes of the whole layer
   // Returns the bytes of one GPU. With pipelining two segments are live at a time: attention reads one while the next
   // is generated.
   uint64_t bytes_per_gpu() const;

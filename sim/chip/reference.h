@@ -11,8 +11,8 @@ namespace warpfold::sim {
 
 // Time and work of a launch over all SMs.
 struct ReferenceLaunch {
-  Cycle start = 0;  // of the first CTA
-  Cycle end = 0;    // of the last CTA
+  Cycle start = 0;  // start of the first CTA
+  Cycle end = 0;    // end of the last CTA
   uint64_t instructions = 0;
   uint64_t resident_warp_cycles = 0;
 

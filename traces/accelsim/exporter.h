@@ -12,7 +12,7 @@ namespace warpfold::traces::accelsim {
 struct ExportOptions {
   uint64_t first_cta = 0;
   uint64_t ctas = 0;  // 0: all from first_cta on
-  uint64_t id = 1;    // of the kernel in its list
+  uint64_t id = 1;    // number of the kernel in its list
 };
 
 // Writes the kernel as a trace of version 6 (.traceg), with every instruction of every warp, in pieces.

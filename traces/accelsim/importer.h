@@ -14,7 +14,7 @@ namespace warpfold::traces::accelsim {
 
 struct ImportOptions {
   access::CachesFor caches;
-  std::string architecture;  // of the opcode table; empty: from the binary version in the header
+  std::string architecture;  // architecture of the opcode table; empty: from the binary version in the header
   // Called at intervals with the decompressed bytes read so far.
   std::function<void(uint64_t)> progress;
 };

@@ -13,9 +13,9 @@ namespace warpfold::traces::accelsim {
 // Converts the programs of all warps of all CTAs to a launch: roles of warps, CTA classes, and trip counts as literals
 // or parameters.
 //
-// Programs that differ only in trip counts become one program with parameters. If warps at the same place of different
-// CTAs run programs of different shape, their role contains all of them, each in a loop of one trip that the other
-// classes skip, followed by the EXIT.
+// Programs that differ only in trip counts become one program with parameters. Warps at the same place of different
+// CTAs may run programs of different shape. Their role then contains all of these programs, each in a loop of one trip
+// that the other classes skip, and the EXIT after them.
 class LaunchClasses {
  public:
   explicit LaunchClasses(const ProgramArena& arena) : arena_(arena) {}

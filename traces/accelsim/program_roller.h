@@ -39,7 +39,7 @@ class ProgramRoller {
     uint32_t head = 0;          // place of its first instruction
     std::vector<Run> passes{};  // complete passes
     SymbolList pass{};          // current pass
-    uint64_t serial = 0;        // of the current pass
+    uint64_t serial = 0;        // number of the current pass
   };
   // Pass and position in which an instruction of this place was last seen.
   struct Seen {

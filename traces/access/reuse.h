@@ -12,7 +12,7 @@ namespace warpfold::traces::access {
 // Caches of a GPU, and the number of CTAs of a launch that share them.
 struct CacheSpec {
   uint64_t l1_bytes = 0;     // data memory of an SM that shared memory leaves
-  uint64_t l2_bytes = 0;     // of the chip
+  uint64_t l2_bytes = 0;     // L2 of the chip
   uint32_t sms = 1;          // CTA c runs on SM c mod sms
   uint32_t ctas_per_sm = 1;  // resident at a time
 };
@@ -38,17 +38,17 @@ struct SiteReuse {
 
 // Estimates the hit rates of L1 and L2 for a kernel's accesses, instruction by instruction.
 //
-// Accesses are added warp by warp, as in a trace, and then sorted into the order of the chip: by wave of sms x
-// ctas_per_sm CTAs, then by the number of the instruction in its warp, then by CTA and warp. In this order they pass
-// the L1 of their SM and the common L2, both fully associative with LRU replacement (LruCache). L2 starts empty. A
-// sector's first store since it entered L2 counts as going to DRAM once, whether it was loaded before or not.
+// Accesses are added warp by warp, as in a trace, and then sorted into the order of the chip. The sort keys are the
+// wave of sms x ctas_per_sm CTAs, the number of the instruction in its warp, the CTA, and the warp. In this order the
+// accesses pass the L1 of their SM and the common L2, both fully associative with LRU replacement (LruCache). L2 starts
+// empty. A sector's first store since it entered L2 counts as going to DRAM once, whether it was loaded before or not.
 //
-// At most `most_kept` line touches are kept. Beyond that, only lines with a hash below a threshold are sampled, the
-// threshold halves whenever memory is full, and the caches shrink with it (Waldspurger et al., "Cache Modeling and
-// Optimization using Miniature Simulations", USENIX ATC 2017). A request counts as an L1 hit if all of its sampled
-// lines hit.
+// At most `most_kept` line touches are kept. Beyond that, only lines with a hash below a threshold are sampled. The
+// threshold halves whenever memory is full, and the caches shrink with it. A request counts as an L1 hit if all of its
+// sampled lines hit. Source: Waldspurger et al., "Cache Modeling and Optimization using Miniature Simulations", USENIX
+// ATC 2017.
 //
-// tests/access/reuse_test.cc holds the error against set-associative caches.
+// tests/access/reuse_test.cc bounds the error against set-associative caches.
 class ReuseAnalysis {
  public:
   static constexpr size_t kMostKept = size_t{1} << 22;

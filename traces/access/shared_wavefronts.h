@@ -6,13 +6,14 @@
 
 namespace warpfold::traces::access {
 
-inline constexpr uint32_t kBanks = 32;  // of shared memory, each 4 bytes wide
+inline constexpr uint32_t kBanks = 32;  // banks of shared memory, each 4 bytes wide
 
 // Returns the data stage passes of a warp's shared-memory access. With up to 32 bits per lane the whole warp passes
 // together, with 64 bits half warps one after another, with 128 bits quarter warps. Lanes that access the same word
-// share a pass; different words of one bank take a pass each. A group without an active lane takes none. Source: CUDA C
-// Programming Guide, "Shared Memory" of compute capability 5.x and later (32 bits, broadcast); for half and quarter
-// warps the same guide for 64 and 128 bits, and the wavefronts that Nsight Compute counts without a conflict (1, 2, 4).
+// share a pass; different words of one bank take a pass each. A group without an active lane takes none.
+//
+// Source: CUDA C Programming Guide, "Shared Memory" of compute capability 5.x and later (32 bits, broadcast; 64 and 128
+// bits for half and quarter warps), and the wavefronts that Nsight Compute counts without a conflict (1, 2, 4).
 //
 //   lane l at 4 l: 1      lane l at 8 l, 32 bits: 2      lane l at 128 l: 32      all lanes at one word: 1
 uint32_t shared_wavefronts(const LaneAccess& access);

@@ -32,7 +32,7 @@ std::array<uint32_t, 3> drawn_place(const Stratum& stratum, uint8_t dimensions);
 struct SampledStratum {
   uint64_t ctas = 0;          // different CTAs of the stratum
   uint64_t copies = 1;        // CTAs equal to each of them, in dimensions that are not sampled
-  uint64_t instructions = 0;  // of the executed CTA
+  uint64_t instructions = 0;  // instructions of the executed CTA
 };
 
 // Returns the half-width of the 95 % confidence interval of the sum of instructions. The variance is estimated from

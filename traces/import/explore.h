@@ -34,7 +34,7 @@ struct Exploration {
   bool all_accesses = true;                               // false: too many accesses to list
   std::map<int, std::string> assumed;                     // assumptions by line of the listing
   uint64_t followed_ctas = 0;                             // CTAs executed one by one
-  std::vector<SampledStratum> strata;                     // of launches of which a sample was executed
+  std::vector<SampledStratum> strata;                     // strata of a launch of which only a sample was executed
   uint64_t executed = 0;                                  // executed instructions
 };
 

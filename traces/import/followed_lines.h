@@ -52,11 +52,11 @@ class FollowedLines {
   const LaunchFacts& launch_;
   Choice choice_;
   std::map<int64_t, MovingWindow> windows_;  // by stride
-  std::vector<Dimension> dimensions_;        // of the row
+  std::vector<Dimension> dimensions_;        // dimensions of the row, except the longest
   Dimension longest_;
   const MovingWindow* along_longest_ = nullptr;
   uint64_t searches_ = 0;
-  uint64_t touches_ = 0;  // of the pattern
+  uint64_t touches_ = 0;  // touches of the current pattern
 };
 
 }  // namespace warpfold::sass

@@ -26,14 +26,14 @@ constexpr uint32_t kLargestBoxSide = 256;
 constexpr uint64_t kLargestBox = 227 * 1024;  // bytes of shared memory per CTA on sm_90; CUDA programming guide, table of features
 
 // Places of the ABI that a launch fills in. Source: compiled code of CUDA 13.0. sm_80 and sm_90 read blockDim at
-// c[0x0][0x0], gridDim at 0xc and the stack pointer at 0x28; sm_100 at 0x360, 0x370 and 0x37c. sm_90 reads the address
-// of the parameters, for tensor maps, at 0x198. It reads %is_explicit_cluster, %cluster_nctaid, its inverses as floats,
-// and %nclusterid from 0x140 on, and %cluster_nctarank at 0x188.
+// c[0x0][0x0], gridDim at 0xc and the stack pointer at 0x28. sm_100 reads them at 0x360, 0x370 and 0x37c. sm_90 reads
+// the address of the parameters, for tensor maps, at 0x198. It reads %is_explicit_cluster, %cluster_nctaid, its
+// inverses as floats, and %nclusterid from 0x140 on, and %cluster_nctarank at 0x188.
 struct Abi {
   uint32_t block;
   uint32_t grid;
   uint32_t stack;
-  uint32_t descriptor;  // of global memory: two words whose value does not matter
+  uint32_t descriptor;  // descriptor of global memory: two words whose value does not matter
   uint32_t parameters;
   uint32_t address_of_parameters;  // 0: unknown
   uint32_t cluster;                // 0: unknown

@@ -66,7 +66,7 @@ struct LaunchFacts {
   uint64_t ctas() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
   uint32_t cluster_ctas() const { return cluster[0] * cluster[1] * cluster[2]; }
   std::array<uint32_t, 3> clusters() const { return {grid[0] / cluster[0], grid[1] / cluster[1], grid[2] / cluster[2]}; }
-  std::vector<std::array<uint32_t, 3>> places_in_cluster() const;  // of its CTAs, by rank
+  std::vector<std::array<uint32_t, 3>> places_in_cluster() const;  // places of the cluster's CTAs, by rank
 };
 
 // Alignment in bytes of CUtensorMap as a parameter: CUDA 12 (cuda.h: alignas(64)) and CUDA 13 (alignas(128)).

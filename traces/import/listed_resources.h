@@ -19,7 +19,7 @@ class Resources {
  public:
   void begin_section(std::string_view name);
   // Reads the listing's line number `number`. Returns true if the line belongs to cuobjdump's table (" Function NAME:"
-  // and "  REG:10 STACK:0 SHARED:5120 ..."), is ".zero 8192" in a section of shared memory, or belongs to a section of
+  // and "  REG:10 STACK:0 SHARED:5120 ..."), to a section of shared memory (".zero 8192"), or to a section of
   // attributes or constants.
   bool read(std::string_view line, int number);
   // Copies the resources to the functions, which were compiled for this architecture.

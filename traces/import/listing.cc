@@ -339,7 +339,7 @@ class Reader {
   bool open_ = false;
   Resources resources_;
   bool wants_high_word_ = false;
-  std::vector<std::string> sources_;  // for the next instructions
+  std::vector<std::string> sources_;  // source lines of the next instructions
   bool sources_used_ = false;
   int line_ = 0;
 };

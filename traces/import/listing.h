@@ -20,7 +20,7 @@ namespace warpfold::sass {
 struct ListedInstruction {
   isa::Instruction instruction;
   int line = 0;                           // line of the listing, from 1
-  uint64_t offset = 0;                    // from the start of the function, in bytes
+  uint64_t offset = 0;                    // bytes from the start of the function
   std::string label;                      // label in its operands, such as "L_x_2"; empty: none, or an offset
   int64_t target = -1;                    // offset in its operands; -1: none
   std::vector<std::string> targets = {};  // labels to which a BRX may jump, if the listing names them
@@ -38,7 +38,7 @@ struct Function {
   int registers_line = 0;                   // line that states them
   uint32_t shared_bytes = 0;                // static shared memory; 0: none, or not stated in the listing
   std::vector<ListedParameter> parameters;  // by rising offset; empty: not stated in the listing
-  ListedConstants constants;                // of banks other than 0
+  ListedConstants constants;                // constants of banks other than 0
   std::vector<ListedInstruction> code;
   std::map<std::string, uint64_t, std::less<>> labels;  // offset of each label
 };

@@ -82,7 +82,7 @@ void split_front(std::vector<MergedNode>& nodes, Path& path) {
 }
 
 void split_back(std::vector<MergedNode>& nodes, Path& path) {
-  size_t at = 0;  // from the back
+  size_t at = 0;  // index from the back
   while (at < nodes.size() && at < path.size() && alike(nodes[nodes.size() - 1 - at], path[path.size() - 1 - at])) ++at;
   if (at >= nodes.size() || at >= path.size()) return;
   MergedNode& node = nodes[nodes.size() - 1 - at];

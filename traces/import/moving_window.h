@@ -26,7 +26,7 @@ class MovingWindow {
 
   uint64_t period_;    // in bytes
   uint64_t step_;      // gcd of stride and period: the distance between places that the run can take
-  uint64_t inverse_;   // of stride / step
+  uint64_t inverse_;   // inverse of stride / step modulo distance
   uint64_t distance_;  // passes from one solution to the next
 };
 

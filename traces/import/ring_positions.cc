@@ -14,7 +14,7 @@ using Behaviour = isa::Behaviour;
 // Progress of a warp around a ring in one use: waiting, arriving or filling.
 struct Way {
   int16_t cursor;
-  uint64_t position;  // of the last access, in steps
+  uint64_t position;  // steps taken up to the last access
   Step* last;
 };
 
@@ -112,7 +112,7 @@ class Placer {
   const Turns& turns_;
   std::vector<RingCursor>& cursors_;
   std::map<Key, Way> ways_;
-  std::map<int32_t, uint64_t> waits_;  // at each mbarrier, so far
+  std::map<int32_t, uint64_t> waits_;  // number of waits at each mbarrier so far
   std::set<const Step*> moved_;
   std::set<size_t> taken_;  // cursors of this path
 };

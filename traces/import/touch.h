@@ -30,7 +30,7 @@ struct Touch {
   uint32_t receivers = 1;       // CTAs that receive a multicast
   std::array<int64_t, kVariables> slope{};
   uint8_t varies = 0;           // variables that move it otherwise than linearly
-  std::vector<Stride> strides;  // of folded loops, innermost first
+  std::vector<Stride> strides;  // strides of folded loops, innermost first
 
   bool moves_otherwise(int variable) const { return (varies >> variable & 1) != 0; }
 };

@@ -47,7 +47,7 @@ struct WarpState {
   std::array<Bits, 7> predicates;
   std::array<Bits, 7> uniform_predicates;
   std::map<uint32_t, Word> local;      // local memory by address
-  std::map<int, uint32_t> executions;  // of answered instructions, modulo `of`
+  std::map<int, uint32_t> executions;  // executions of answered instructions, modulo `of`
   uint32_t cluster_phase = 0;          // waits at the cluster's barrier, modulo 2
   bool operator==(const WarpState&) const = default;
 };
