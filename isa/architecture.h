@@ -39,7 +39,7 @@ struct OpcodeInfo {
   uint8_t extra_source_cycles = 0;
   uint8_t minimum_stall = 1;
   uint8_t predicate_destinations = 0;  // most predicates that may follow the first written register as further results
-  std::vector<uint8_t> source_slots;   // register-file cache slot of each source; 0, 1, 2 where empty
+  std::vector<uint8_t> source_slots;   // register-file cache slot of each source; empty: 0, 1, 2
   uint8_t before_target = 0;           // least cycles between a result and the branch target after it; 0: the architecture's value
   uint8_t low_word_earlier = 0;        // cycles by which the low word of a register pair is ready before the high word
 

@@ -51,7 +51,8 @@ Expected<void> take_away(Opcodes& rows, const google::protobuf::RepeatedPtrField
 }
 
 void put_over(Opcodes& rows, const Opcodes& derived) {
-  const int before = rows.size();  // a name that occurs twice in the derived table keeps two rows, so that check reports it
+  const int before = rows.size();  // a name that occurs twice in the derived table keeps two rows, which
+                                   // Architecture::parse rejects
   for (const table::Opcode& row : row_for_each_name(derived)) {
     const auto end = rows.begin() + before;
     const auto at = std::find_if(rows.begin(), end, [&](const table::Opcode& known) { return name_of(known) == name_of(row); });

@@ -18,7 +18,7 @@ constexpr uint32_t kRegisterStep = 8;
 
 std::string number(int64_t value) { return std::to_string(value); }
 
-// "ring 4; the kernel has 2 rings (0-1)"
+// Returns text such as "ring 4; the kernel has 2 rings, counted from 0".
 std::string out_of_range(std::string_view what, int64_t index, size_t size) {
   const std::string kind(what);
   std::string text = kind + " " + number(index) + "; the kernel has ";

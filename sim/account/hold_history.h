@@ -49,7 +49,7 @@ class HoldHistory {
   }
 
   // Shows only the segments that a wait which began at `earliest` or later can be charged to. The start of the first of
-  // these does not matter, because charge() assigns all earlier cycles to it.
+  // these does not matter: it is no later than `earliest`, or charge() ignores it.
   void visit(StateVisitor& visitor, Cycle earliest) {
     // Lists every field, so that a new field does not compile until this function handles it. `head` is the index of
     // the oldest segment.

@@ -7,9 +7,9 @@
 
 namespace warpfold::sim {
 
-// Phase of a role's program. The main loop is the innermost loop that contains most of the instructions which the role
-// issues over the whole launch. Code before it is the prologue and code after it the epilogue, in program order. In a
-// persistent tile loop, prologue and epilogue repeat with every tile:
+// Phase of a role's program. The main loop is the innermost loop that issues the most instructions of the role over the
+// whole launch. Code before it is the prologue and code after it the epilogue, in program order. In a persistent tile
+// loop, prologue and epilogue repeat with every tile:
 //
 //   tile loop { set-up | k loop | store }      prologue, main loop, epilogue, prologue, main loop, ...
 //

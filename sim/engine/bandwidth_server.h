@@ -85,7 +85,7 @@ class BandwidthServer {
   void set_backlog(Cycle now, uint64_t bytes) {
     free_at_ = now;
     fraction_ = 0;
-    if (bytes == 0 && now > 0) --free_at_;  // not only idle from `now`, but idle before
+    if (bytes == 0 && now > 0) --free_at_;  // free before `now` already
     advance(work_of(bytes));
   }
   // Sets the rate from `now` on to `numerator / denominator` bytes a cycle. The time of queued work scales with the

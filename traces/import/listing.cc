@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kInstructionBytes = 16;  // sm_70 and later
 constexpr std::string_view kSourceLine = "//## File ";
 
-// Takes the word in /* ... */ at the end of the line, which holds an encoding, off the line.
+// Removes a comment /* ... */ from the end of the line and returns its word, the encoding.
 std::optional<std::string_view> take_comment(std::string_view& line) {
   if (!line.ends_with("*/")) return std::nullopt;
   const size_t open = line.rfind("/*");

@@ -37,8 +37,8 @@ size_t ring_of(const std::vector<MbarrierRing>& rings, int32_t mbarrier);
 void place_on_rings(const std::vector<Op>& ops, const std::vector<MbarrierRing>& rings, const Turns& turns, Path& path,
                     std::vector<RingCursor>& cursors);
 
-// Reduces the number of cursors. Cursors used only to arrive or fill need just the stage. Each is replaced by another
-// of the same depth that no warp of its paths uses.
+// Reduces the number of cursors. A cursor used only to arrive or fill needs just the stage. It is replaced by a cursor
+// of the same depth and start stage that none of its paths uses.
 void share_cursors(const std::vector<Op>& ops, std::vector<Path>& paths, std::vector<RingCursor>& cursors);
 
 }  // namespace warpfold::sass
