@@ -18,7 +18,7 @@ namespace warpfold::sim {
 // Work and waits of one launch on one SM, summed over all segments. Every field is a sum that is linear in time.
 struct LaunchAccount {
   uint64_t resident_warp_cycles = 0;  // warp-cycles, added when a warp ends; equal to the sum over the warp states of all segments
-  uint64_t absent_warp_cycles = 0;    // warp-cycles of warps that the launch would have resident with the SM to itself
+  uint64_t absent_warp_cycles = 0;    // warp-cycles of absent warps, which would be resident if the launch had the SM to itself
   uint64_t instructions = 0;
   uint64_t requested_bytes = 0;  // bytes requested of L1 and L2, added at issue
   uint64_t served_bytes = 0;     // bytes transferred by L1 or L2

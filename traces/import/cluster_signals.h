@@ -13,9 +13,9 @@ namespace warpfold::sass {
 // at its own mbarriers, in place of the signals that it receives. Both are equal if all CTAs of a cluster take the same
 // path. Otherwise:
 //
-//   arrivals          at each mbarrier as many must arrive as leave, or the import fails
-//   multicast boxes   if some CTAs send and others only receive, each receiver issues the load itself, after the arrival that
-//                     expects its bytes, and each copy counts for one CTA
+//   arrivals          an mbarrier must receive as many arrivals as its CTA sends to the others, or the import fails
+//   multicast boxes   if some CTAs send and others only receive, each receiver issues the load itself, after the arrival
+//                     that expects its bytes, and each copy counts for one CTA
 //
 //   rank 0:  expect 48 KiB, A 16 KiB, B 32 KiB to both        rank 0:  expect 48 KiB, A 16 KiB, B 32 KiB multicast=2
 //   rank 1:  expect 48 KiB, A 16 KiB                     ->   rank 1:  expect 48 KiB, B 32 KiB multicast=2, A 16 KiB

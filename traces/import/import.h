@@ -56,7 +56,7 @@ struct ImportOptions {
 
 // Imports a function of a SASS listing as the kernel that the launch description launches. No GPU is needed. Integer,
 // predicate, uniform and control instructions are executed for every warp. Loaded data and most floating point are
-// unknown, and values that the path depends on must be answered in the launch description. The result is validated as
+// unknown. The launch description must answer for unknown values on which a path depends. The result is validated like
 // every trace.
 //
 // Each array becomes up to three streams: loads, loads past L1, and stores. With `caches`, hit shares come from a reuse

@@ -43,7 +43,7 @@ struct Op {
   isa::Behaviour behaviour = isa::Behaviour::kFixedLatency;
   bool uniform = false;  // executed by the uniform datapath
   int target = -1;       // position that its operands name
-  // BRX: targets by the offset that results from register and `addend`, relative to the end of the instruction.
+  // BRX: targets by their offset, which is the register plus `addend`.
   struct IndirectTarget {
     uint32_t offset = 0;  // in the function
     int position = 0;
