@@ -61,7 +61,8 @@ struct Cursor {
   bool operator==(const Cursor&) const = default;
 };
 
-// Target of global accesses. The fractions that hit in L1 and go to DRAM are applied by deterministic accumulators.
+// Stream of global accesses, usually to one array, with the fractions that hit L1 and go to DRAM. Deterministic
+// accumulators apply the fractions.
 struct MemoryStream {
   std::string name;  // "A", "B", "C", "mask"
   bool write = false;

@@ -31,9 +31,9 @@ struct StaticInstruction {
 // Finds the static instruction that a line executes, or creates it from the line.
 //
 // A line names registers and little else, written registers first. Up to version 5, predicates and uniform registers
-// are missing, so a comparison writes PT and a uniform instruction URZ. If the first operand of an instruction is
-// a predicate that it writes (SHFL, LOP3 with a predicate, ATOMG), the register that it writes stands among the
-// sources; it is moved to the destinations.
+// are missing, so a comparison writes PT and a uniform instruction URZ. If the first operand of an instruction is a
+// predicate that it writes (SHFL, LOP3 with a predicate, ATOMG), the line lists the register that it writes among the
+// sources. It is moved to the destinations.
 class StaticCode {
  public:
   explicit StaticCode(const isa::Architecture& architecture) : architecture_(architecture) {}

@@ -301,7 +301,7 @@ Word shifted_right(const Word& a, uint32_t count, bool is_signed, const Extents&
     result.limit = smaller(result.limit, limit_of(unwrapped(a, is_signed, extents), extents));
     return result;
   }
-  // The sign of a value that keeps its sign, and a quotient that does not change.
+  // The result is constant while the quotient does not change, or for a long shift the sign.
   Extents part = extents;
   const uint32_t lanes = linear_lanes(a);
   for (int lane = 0; lane < kLanes && count < 64; ++lane) {
@@ -312,7 +312,7 @@ Word shifted_right(const Word& a, uint32_t count, bool is_signed, const Extents&
     part = within(value, std::max(floor * unit, least_of(is_signed)), std::min(floor * unit + unit - 1, most_of(is_signed)), part);
   }
   const Extents limit = limit_of(part, extents);
-  constexpr uint32_t kLongEnough = 64;  // passes for which a constant value is worth the limit on their number
+  constexpr uint32_t kLongEnough = 64;  // passes; a value that is constant for fewer is marked as varying
   if (std::ranges::all_of(limit, [](uint32_t passes) { return passes >= kLongEnough; })) {
     result.limit = smaller(result.limit, limit);
   } else {
