@@ -16,7 +16,7 @@ namespace warpfold::isa {
 
 namespace {
 
-// The enums follow the schema by number: a new name there must come with one in the header.
+// The enums follow the schema by number: a new name in the schema needs one in the header.
 static_assert(table::PipeName_ARRAYSIZE == kPipes);
 static_assert(table::Behaviour_ARRAYSIZE == enum_size<Behaviour>());
 
@@ -35,7 +35,7 @@ std::vector<uint8_t> small_numbers(const Numbers& values) {
   return result;
 }
 
-// One latency row spread over `consumers`: the named ones, then "*" for the others.
+// Expands a latency row to one entry per consumer class. A named consumer takes precedence over "*".
 Expected<std::vector<uint8_t>> spread_row(const google::protobuf::RepeatedPtrField<table::LatencyTo>& row,
                                           const std::vector<std::string>& consumers, const std::string& producer) {
   std::vector<uint8_t> cycles(consumers.size(), 0);
@@ -92,7 +92,7 @@ std::vector<std::string_view> dotted_parts(std::string_view name) {
   }
 }
 
-// Takes `modifiers`, in their order, out of `from`; false where one is missing.
+// Removes `modifiers` from `from`. Returns false if a modifier is missing or out of order.
 bool take_modifiers(const std::vector<std::string>& modifiers, std::vector<std::string_view>& from) {
   auto at = from.begin();
   for (const std::string& modifier : modifiers) {
@@ -103,10 +103,10 @@ bool take_modifiers(const std::vector<std::string>& modifiers, std::vector<std::
   return true;
 }
 
-// A table that is no architecture's own holds rows for others to build on.
+// True for tables of an architecture. Other tables hold rows on which architectures build.
 bool of_architecture(const EmbeddedFile& file) { return file.name.starts_with("sm_"); }
 
-// What the machine divides by or indexes with must hold in every table, whoever wrote it.
+// Checks values that the machine divides by or indexes with, in built-in and user tables alike.
 Expected<void> check_row(const table::Opcode& row) {
   const std::string name = row.name().empty() ? "" : row.name(0);
   if (name.empty()) return fail("an opcode row has no name");
@@ -129,7 +129,7 @@ int access_width_index(std::string_view mnemonic) {
   while ((at = mnemonic.find('.', at)) != std::string_view::npos) {
     const std::string_view modifier = mnemonic.substr(at + 1, mnemonic.find('.', at + 1) - at - 1);
     if (modifier == "64" || modifier == "2") width = 1;                        // LDSM.16.M88.2: two matrices, two registers
-    if (modifier == "128" || modifier == "256" || modifier == "4") width = 2;  // rows of 256 bits name their registers
+    if (modifier == "128" || modifier == "256" || modifier == "4") width = 2;  // rows of 256-bit accesses state their registers
     ++at;
   }
   return width;
@@ -140,7 +140,7 @@ bool adds_in_l2(std::string_view mnemonic) {
   return base == "RED" || base == "REDG" || base == "ATOM" || base == "ATOMG";
 }
 
-// ".F32", ".F16x2", ".BF16_V2", ".F64".
+// Suffixes: ".F32", ".F16x2", ".BF16_V2", ".F64".
 bool adds_floats(std::string_view mnemonic) {
   return adds_in_l2(mnemonic) && (mnemonic.find(".F") != std::string_view::npos || mnemonic.find(".BF") != std::string_view::npos);
 }
@@ -194,13 +194,13 @@ Expected<Architecture> Architecture::parse(const std::string& file, std::string_
   }
   for (const table::KeyedOpcode& keyed : source.keyed()) {
     const auto family = result.families_.find(keyed.name());
-    if (family == result.families_.end()) continue;  // an opcode that this architecture has not
+    if (family == result.families_.end()) continue;  // opcode absent from this architecture
     family->second.keyed = true;
     std::vector<std::string>& indifferent = family->second.indifferent;
     indifferent.insert(indifferent.end(), keyed.indifferent().begin(), keyed.indifferent().end());
   }
   for (const OpcodeInfo& producer : result.opcodes_) {
-    // A later write that lands at once comes a cycle after this one.
+    // A later write with no latency must land one cycle after this one.
     int longest = std::max(result.guard_latency(producer), result.write_latency(producer) + 1);
     for (const OpcodeInfo& consumer : result.opcodes_) {
       longest = std::max({longest, result.register_latency(producer, consumer), result.predicate_latency(producer, consumer),
@@ -212,7 +212,7 @@ Expected<Architecture> Architecture::parse(const std::string& file, std::string_
 }
 
 Expected<const Architecture*> Architecture::find(std::string_view name) {
-  // Parsed once, on first use; the tables are part of the program, so a fault in one is a broken invariant.
+  // Parsed once, on first use. The tables are part of the program, so a fault in a table is a broken invariant.
   static const std::map<std::string, Architecture, std::less<>> architectures = [] {
     std::map<std::string, Architecture, std::less<>> all;
     for (const EmbeddedFile& file : opcode_table_files()) {

@@ -16,10 +16,10 @@ namespace warpfold::isa {
 
 namespace {
 
-// One key of the effect braces.
+// A key of the effect braces.
 struct EffectField {
   std::string_view name;
-  std::vector<std::string> EffectNames::*names;  // of what the value is an index into; null: a plain number
+  std::vector<std::string> EffectNames::*names;  // names that the value indexes; null: a plain number
   bool flag;                                     // written as the bare key
   int64_t least;
   int64_t most;
@@ -57,7 +57,7 @@ constexpr std::array kEffectFields{
     effect_field<&Effect::columns>("columns"),
 };
 
-// A line and how far it has been read; makes diagnostics that point at the token.
+// A line with a read position. Creates diagnostics that point at the current token.
 class Cursor {
  public:
   Cursor(std::string_view text, const std::string& file, int line) : text_(text), file_(file), line_(line) {}
@@ -76,7 +76,7 @@ class Cursor {
     ++at_;
     return true;
   }
-  // Text up to the first of `stops`, trailing space cut.
+  // Returns the text up to the first of `stops`, without trailing space.
   std::string_view until(std::string_view stops) {
     skip_space();
     const size_t end = std::min(text_.find_first_of(stops, at_), text_.size());
@@ -84,7 +84,7 @@ class Cursor {
     at_ = end;
     return token.substr(0, token.find_last_not_of(" \t\r") + 1);
   }
-  // One operand: up to a comma, semicolon or brace outside brackets.
+  // Returns one operand: the text up to a comma, semicolon or brace outside brackets.
   std::string_view operand() {
     skip_space();
     int depth = 0;

@@ -4,7 +4,7 @@
 
 namespace warpfold::isa {
 
-// What the machine does with an opcode; the numbering follows Behaviour in opcode_table.proto.
+// Machine behaviour of an opcode. The numbering follows Behaviour in opcode_table.proto.
 enum class Behaviour : uint8_t {
   kFixedLatency,
   kVariableMath,

@@ -20,7 +20,7 @@ uint8_t held_counters(const std::vector<Instruction>& code) {
 
 int missing_cycles(const Architecture& architecture, const std::vector<Instruction>& before,
                    const std::vector<Instruction>& after) {
-  // Further from where they meet every result is there in time.
+  // Only instructions near the border matter: no fixed latency is longer than longest_latency().
   size_t first = before.size();
   for (int cycles = 0; first > 0 && cycles < architecture.longest_latency();)
     cycles += std::max<int>(1, before[--first].control.stall);

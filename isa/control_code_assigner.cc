@@ -15,11 +15,12 @@ namespace warpfold::isa {
 namespace {
 
 constexpr int kLargestStall = 15;
-// An increment of a dependence counter becomes visible a cycle after the issue, so who waits for it issues two later.
+// An increment of a dependence counter is visible one cycle after issue, so a waiting instruction issues two
+// cycles later.
 constexpr int kCounterVisible = 2;
 constexpr int kPassesToSettle = 8;
 
-// The issue of `to` at least `cycles` after that of `from`, which is one of the previous pass where carried.
+// `to` issues at least `cycles` after `from`. If `carried`, `from` belongs to the previous pass of the loop.
 struct Spacing {
   size_t from;
   size_t to;
@@ -27,12 +28,13 @@ struct Spacing {
   int cycles;
 };
 
-// "@!PT LDS RZ, [RZ]": the compiler spaces memory instructions with these, which do nothing, and keeps no port for them.
+// True for "@!PT LDS RZ, [RZ]" and the like. The compiler uses these as padding between memory instructions and
+// reserves no port for them.
 bool never_executed(const Instruction& instruction) {
   return instruction.guard.present && instruction.guard.negated && instruction.guard.predicate == kTruePredicate;
 }
 
-// Two instructions of one compiler port are as far apart as the first one holds the port.
+// Separates successive instructions of a compiler port by the interval of the earlier one.
 void add_port_spacings(const Architecture& architecture, std::span<const Instruction> code, bool loop,
                        std::vector<Spacing>& spacings) {
   std::map<std::string, size_t> last;
@@ -51,7 +53,8 @@ void add_port_spacings(const Architecture& architecture, std::span<const Instruc
   }
 }
 
-// Results near the end of a loop body are ready at the branch target, which the compiler schedules as other code.
+// Makes results near the end of a loop body ready at the branch target, because the compiler schedules the target as
+// other code.
 void add_target_spacings(const Architecture& architecture, std::span<const Instruction> code, std::vector<Spacing>& spacings) {
   if (architecture.info(code.back()).behaviour != Behaviour::kBranch) return;
   for (size_t i = 0; i < code.size(); ++i) {
@@ -67,7 +70,8 @@ void add_target_spacings(const Architecture& architecture, std::span<const Instr
   }
 }
 
-// Issue times of one pass, as early as all spacings allow; `previous` is the pass before (empty: none).
+// Issue times of one pass, each as early as the spacings allow. `previous`: times of the previous pass; empty in the
+// first pass.
 class Pass {
  public:
   Pass(const Architecture& architecture, std::span<const Instruction> code, const std::vector<std::vector<Spacing>>& before,
@@ -94,7 +98,8 @@ class Pass {
     return time;
   }
 
-  // A stall count has four bits: a longer gap moves the instructions before it back, each by what is left.
+  // Places instruction `i`. A stall count has four bits, so a longer gap delays the preceding instructions by the
+  // remainder.
   void place(size_t i) {
     times_[i] = earliest(i);
     for (size_t j = i; j > 0 && times_[j] - times_[j - 1] > kLargestStall; --j) times_[j - 1] = times_[j] - kLargestStall;
@@ -160,7 +165,7 @@ std::vector<BrokenDependence> check_control_codes(const Architecture& architectu
     for (size_t i = 0; i < code.size(); ++i) {
       counters.wait(i, code[i].control.wait_mask);
       for (; next != dependences.end() && next->consumer == i; ++next) {
-        if (pass + 1 < passes) continue;  // the last pass sees all of them, those around the loop too
+        if (pass + 1 < passes) continue;  // the last pass sees all dependences, those around the loop included
         const int given = times[i] - times[next->producer] + (next->carried ? pass_cycles : 0);
         const bool held =
             next->protection == Protection::kStall ? given >= next->cycles : given >= kCounterVisible && counters.done(*next);

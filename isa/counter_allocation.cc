@@ -14,7 +14,7 @@ namespace {
 // Enough passes for the pending counters of a loop to repeat.
 constexpr size_t kLoopPasses = 3;
 
-// The counter that DEPBAR.LE names ("SB0"), and how many holders it may leave.
+// Counter that DEPBAR.LE names ("SB0"), and the number of holders that may remain.
 struct NamedCounter {
   size_t counter;
   size_t left;
@@ -38,8 +38,8 @@ bool returns_in_order(const OpcodeInfo& first, const OpcodeInfo& second) {
   return (first.pipe == Pipe::kXu && second.pipe == Pipe::kXu) || (shared(first) && shared(second));
 }
 
-// The time in which an instruction holds a counter: from its own issue to that of the first instruction that waits.
-// Positions count over two passes, so that a hold around the loop ends behind the code.
+// Span in which an instruction holds a counter: from its issue to the issue of the first instruction that waits for it.
+// Positions count over two passes, so a hold around the loop ends after the code.
 struct Hold {
   size_t begin;
   size_t end;
@@ -49,11 +49,12 @@ class Allocator {
  public:
   Allocator(size_t size, bool loop) : size_(size), loop_(loop) {}
 
-  // cp.async groups keep their counter to themselves: DEPBAR.LE counts its holders.
+  // Excludes the counter of cp.async groups, because DEPBAR.LE counts its holders.
   void reserve(size_t counter) { reserved_ |= 1U << counter; }
 
-  // A counter whose other holders are waited for by the same instruction costs nothing; a free one neither; else the one
-  // whose holders are waited for at the nearest place, since who waits for one of them waits for all.
+  // Assigns a counter. First choice: a counter whose other holders the same instruction waits for. Second: a free
+  // counter. Third: the counter whose holders are waited for nearest to the end of `hold`, because a wait for one
+  // holder waits for all.
   uint8_t take(Hold hold) {
     size_t best = kDependenceCounters;
     size_t best_cost = std::numeric_limits<size_t>::max();
@@ -94,7 +95,7 @@ class Allocator {
   std::array<std::vector<Hold>, kDependenceCounters> holds_;
 };
 
-// Where the first waiter of a kind stands, for every instruction; no value: nobody.
+// Position of the first instruction that waits for each instruction; empty if none does.
 using FirstWaiters = std::vector<std::optional<size_t>>;
 
 FirstWaiters first_waiters(const std::vector<Dependence>& dependences, size_t size, Protection protection) {
@@ -134,10 +135,10 @@ void hand_out(const Architecture& architecture, std::span<Instruction> code, boo
     const OpcodeInfo& info = architecture.info(code[i]);
     if (info.fixed_latency() || info.pipe == Pipe::kWgmma || info.pipe == Pipe::kTcgen05) continue;
     std::optional<size_t> result = results[i];
-    // A result that nobody here needs is for the code behind: the last instruction waits for it.
+    // A result without a consumer here is for the code after the block: the last instruction waits for it.
     if (!loop && !result && writes_registers(code[i]) && i + 1 < size) result = size - 1;
     if (result) code[i].control.write_counter = allocator.take({i, *result});
-    // Who has waited for the result knows that the sources have been read.
+    // A wait for the result implies that the sources have been read.
     if (reads[i] && (!result || *reads[i] < *result)) code[i].control.read_counter = allocator.take({i, *reads[i]});
   }
 }
@@ -201,7 +202,7 @@ void CounterState::next_pass() {
 
 bool CounterState::done(const Dependence& dependence) const {
   const Progress& progress = (dependence.carried ? before_ : now_)[dependence.producer];
-  if (!progress.issued) return true;  // the first pass has none before it
+  if (!progress.issued) return true;  // no earlier pass
   return dependence.protection == Protection::kReadCounter ? progress.read : progress.written;
 }
 

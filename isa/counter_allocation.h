@@ -12,24 +12,26 @@ namespace warpfold::isa {
 
 class Architecture;
 
-// Follows the dependence counters through code whose control codes are set: which results have been written and which
-// sources read for certain, because somebody waited for a counter that they hold, or that a later instruction of the same
-// queue holds: the XU and the shared-memory pipe (LDS, LDSM, SHFL) return in order, and the memory queue reads its operands
-// in order. Compiled code relies on it: of several LDSM in a row only the last one holds a counter.
+// Tracks dependence counters through code with control codes: the results that are certainly written, and the sources
+// that are certainly read. A result or source is certain after a wait for a counter that its instruction holds, or that
+// a later instruction of the same in-order queue holds. The XU and the shared-memory pipe (LDS, LDSM, SHFL) return in
+// order, and the memory queue reads its operands in order. Compiled code relies on this order: of several LDSM in a row
+// only the last one holds a counter.
 class CounterState {
  public:
   CounterState(const Architecture& architecture, std::span<const Instruction> code);
 
-  // Instruction `i` is about to issue and waits for the counters of `mask` (and, as DEPBAR.LE, for the one it names).
+  // Instruction `i` waits for the counters of `mask` before it issues. DEPBAR.LE also waits for the counter that it
+  // names.
   void wait(size_t i, unsigned mask);
-  // Instruction `i` issues: its counters go up.
+  // Instruction `i` issues and raises its counters.
   void issue(size_t i);
-  // The loop goes round.
+  // The next pass of the loop begins.
   void next_pass();
 
-  // Whether the producer's result is written, or its sources are read, as the dependence needs.
+  // True if the producer has written its result, or read its sources, as the dependence requires.
   bool done(const Dependence& dependence) const;
-  // Counters whose results nobody has waited for yet.
+  // Returns a mask of the counters with results that no instruction has waited for.
   unsigned pending_results() const;
 
  private:
@@ -41,7 +43,7 @@ class CounterState {
   struct Holder {
     size_t instruction;
     bool this_pass;
-    bool result;  // holds the counter until its result is written, else until its sources are read
+    bool result;  // holds the counter until the result is written; false: until the sources are read
   };
 
   void release(const Holder& holder);
@@ -53,7 +55,7 @@ class CounterState {
   std::array<std::vector<Holder>, kDependenceCounters> holders_;
 };
 
-// Gives variable-latency instructions the six dependence counters and their consumers the wait masks.
+// Assigns the six dependence counters to variable-latency instructions, and the wait masks to their consumers.
 void allocate_counters(const Architecture& architecture, std::span<Instruction> code, bool loop,
                        const std::vector<Dependence>& dependences);
 

@@ -10,7 +10,7 @@ namespace warpfold::isa {
 
 namespace {
 
-// One register of any file as one number. Behind the last register of a file lies room for a tuple that begins there.
+// Registers of all files have one flat number. Each file ends with room for a tuple that begins at its last register.
 constexpr size_t kTuple = 16;
 constexpr size_t kUniformBase = 256 + kTuple;
 constexpr size_t kPredicateBase = kUniformBase + 256 + kTuple;
@@ -61,7 +61,7 @@ Accesses accesses_of(const Instruction& instruction) {
   return result;
 }
 
-// Memory instructions with an address in uniform registers alone have their own latencies.
+// True if the address is in uniform registers alone. Such memory instructions have latencies of their own.
 bool uniform_address(const Instruction& instruction) {
   return std::ranges::none_of(instruction.operands, [](const Operand& operand) {
     return operand.kind == OperandKind::kMemory && operand.index != kZeroRegister;
@@ -77,14 +77,14 @@ int release_latency(const OpcodeInfo& info, const Instruction& instruction) {
   return cycles[access_width_index(instruction.mnemonic)];
 }
 
-// Walks the code once or twice and knows, for every register, who wrote it last and who has read it since.
+// Walks the code once or twice. Tracks the last writer of every register and the readers since.
 class Walk {
  public:
   Walk(const Architecture& architecture, std::span<const Instruction> code) : architecture_(architecture), code_(code) {
     for (const Instruction& instruction : code) accesses_.push_back(accesses_of(instruction));
   }
 
-  // Takes one pass over the code; what it finds replaces what an earlier pass found.
+  // Walks the code once and returns the dependences of this pass. Writers and readers persist from pass to pass.
   std::vector<Dependence> pass(size_t number) {
     found_.clear();
     first_of_pass_ = number * code_.size();
@@ -95,7 +95,7 @@ class Walk {
  private:
   struct Writer {
     bool known = false;
-    size_t at = 0;  // position counted over all passes
+    size_t at = 0;  // counted over all passes
     Access access{};
   };
 
@@ -141,7 +141,8 @@ class Walk {
 
   void write_after_read(size_t at, const Access& write) {
     for (const size_t reader : readers_[write.number]) {
-      // The memory queue reads its operands in order, the XU too, so a later instruction of the same one cannot be too early.
+      // The memory queue and the XU read operands in order, so a later instruction of the same pipe cannot
+      // overwrite too early.
       if (info(reader).pipe == info(at).pipe) continue;
       add(reader, at, Protection::kReadCounter, release_latency(info(reader), code_[reader % code_.size()]));
     }

@@ -18,14 +18,14 @@ constexpr int kAlwaysYieldingStall = 3;
 constexpr int kLongestYieldingStall = 7;
 constexpr int kCyclesBetweenYields = 12;
 
-// A source that the instruction at `reader` would find in the register-file cache if `setter` kept it.
+// Source that the instruction at `reader` would find in the register-file cache if `setter` kept it.
 struct Candidate {
   Operand* operand;
   size_t setter;
   size_t reader;
 };
 
-// The last source that was read through a slot and bank and whose register still holds the same value.
+// Last source that was read through a slot and bank and whose register has not been overwritten.
 struct Entry {
   Operand* operand = nullptr;
   size_t setter = 0;
@@ -41,7 +41,7 @@ bool overlaps(const Operand& left, const Operand& right) {
   return left.index < right.index + right.width && right.index < left.index + left.width;
 }
 
-// A register tuple reads both banks.
+// A register tuple occupies both banks.
 bool reads_bank(const Operand& operand, size_t bank) { return operand.width > 1 || operand.index % kBanks == bank; }
 
 void read_sources(Instruction& instruction, size_t at, Entries& entries, std::vector<Candidate>& candidates) {
@@ -74,7 +74,7 @@ std::vector<Candidate> find_candidates(const Architecture& architecture, std::sp
   for (size_t i = 0; i < code.size(); ++i) {
     for (Operand& operand : code[i].operands) set_reuse(operand, false);
     const OpcodeInfo& info = architecture.info(code[i]);
-    if (info.behaviour == Behaviour::kBranch) entries = {};  // the code behind may be other code
+    if (info.behaviour == Behaviour::kBranch) entries = {};  // the next instruction may not follow in execution
     if (!info.memory()) read_sources(code[i], i, entries, candidates);
     forget_written(code[i], entries);
   }

@@ -13,7 +13,7 @@ namespace warpfold::isa {
 
 namespace {
 
-// A register name at the start of some text: its file, number and length. The number may be out of range.
+// Register name at the start of a text. `number` is -1 if it is out of range.
 struct RegisterName {
   OperandKind file;
   int number;
@@ -60,7 +60,7 @@ Expected<uint8_t> checked_number(const RegisterName& name, std::string_view text
               std::to_string(largest(name.file)) + ")");
 }
 
-// Calls `visit(name, rest)` for each register inside brackets, left to right; `rest` starts at the name.
+// Calls `visit(name, rest)` for each register inside brackets, from left to right. `rest` starts at the name.
 template <typename Visit>
 void for_registers_inside(std::string_view text, Visit visit) {
   for (size_t at = 0; at < text.size(); ++at) {
@@ -92,16 +92,17 @@ bool is_number(std::string_view text) {
   if (text.empty() || (std::isdigit(static_cast<unsigned char>(text.front())) == 0 && text.front() != '.')) return false;
   const std::string copy(text);
   char* end = nullptr;
-  std::strtod(copy.c_str(), &end);  // takes hexadecimal integers too
+  std::strtod(copy.c_str(), &end);  // also accepts hexadecimal integers
   return *end == '\0';
 }
 
-// The registers that one operand covers where the access width says so (.64, .128, .M88.4).
+// Returns the registers of an operand whose width follows from the access width (.64, .128, .M88.4).
 uint8_t access_registers(const Instruction& instruction) {
   return static_cast<uint8_t>(1 << access_width_index(instruction.mnemonic));
 }
 
-// wgmma accumulators: 64 x N results over 128 threads; fp32 and int32 take N / 2 registers, fp16 two to a register.
+// Returns the accumulator registers of wgmma: 64 x N results over 128 threads. FP32 and INT32 take N / 2 registers;
+// FP16 packs two results into a register.
 uint8_t accumulator_registers(std::string_view mnemonic) {
   const size_t at = mnemonic.find(".64x");
   int columns = 0;
@@ -122,8 +123,9 @@ bool is_predicate(const Operand& operand) {
   return operand.kind == OperandKind::kPredicate || operand.kind == OperandKind::kUniformPredicate;
 }
 
-// How many leading operands are written. The table gives the usual number; beyond it come a predicate written before the
-// register (LOP3.LUT P0, RZ, ... and SHFL PT, R4, ...) and carries after it (IADD3 R4, P0, ...).
+// Returns the number of leading operands that are written. The table gives the usual number. A predicate may be written
+// before the register (LOP3.LUT P0, RZ, ... and SHFL PT, R4, ...), and carries may be written after it (IADD3 R4, P0,
+// ...).
 size_t count_destinations(const OpcodeInfo& info, const std::vector<Operand>& operands) {
   size_t count = 0;
   while (count < info.destinations && count < operands.size() &&
@@ -153,7 +155,7 @@ uint8_t register_width(const OpcodeInfo& info, const Instruction& instruction, c
 }  // namespace
 
 Expected<Operand> parse_operand(std::string_view text) {
-  // An operand ends at the comma behind its brackets.
+  // Brackets must balance, because commas inside brackets do not end an operand.
   if (std::ranges::count(text, '[') != std::ranges::count(text, ']') ||
       std::ranges::count(text, '(') != std::ranges::count(text, ')'))
     return fail("unbalanced brackets in " + escape::quoted(text));
@@ -184,7 +186,7 @@ Expected<Operand> parse_operand(std::string_view text) {
     operand.kind = OperandKind::kImmediate;
     return operand;
   }
-  if (core == "1D" || core == "2D" || core == "3D") return operand;              // of a texture
+  if (core == "1D" || core == "2D" || core == "3D") return operand;              // dimension of a texture
   if (core.starts_with("32@lo(") || core.starts_with("32@hi(")) return operand;  // half of an address that the linker fills in
   if (core.front() != '`' && std::isalpha(static_cast<unsigned char>(core.front())) == 0 && core.front() != '.') {
     return fail(escape::quoted(text) + " is no operand");
@@ -241,7 +243,8 @@ std::vector<RegisterRange> registers_of(const Operand& operand) {
       break;
     case OperandKind::kMemory:
     case OperandKind::kConstant: {
-      // Descriptors are wider than a register: desc[] two uniform registers, gdesc[] (wgmma) four: one pair for each matrix.
+      // Descriptors are wider than one register. desc[] takes two uniform registers. gdesc[] (wgmma) takes four, a pair
+      // for each matrix.
       const uint8_t descriptor = operand.text.starts_with("gdesc[") ? 4 : operand.text.starts_with("desc[") ? 2 : 1;
       for_registers_inside(operand.text, [&](const RegisterName& name, std::string_view rest) {
         const bool in_descriptor = operand.text.size() - rest.size() == operand.text.find('[') + 1 && descriptor > 1;

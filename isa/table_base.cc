@@ -19,7 +19,8 @@ using Latencies = google::protobuf::RepeatedPtrField<table::LatencyTo>;
 
 std::string name_of(const table::Opcode& row) { return row.name().empty() ? std::string() : row.name(0); }
 
-// Opcodes that share a row may differ in a derived table: a row for each. One without a name stays, to be reported.
+// Splits a row that several opcodes share into one row per opcode, because a derived table may change them separately.
+// A row without a name stays and is reported later.
 Opcodes row_for_each_name(const Opcodes& rows) {
   Opcodes result;
   for (const table::Opcode& row : rows) {
@@ -50,7 +51,8 @@ Expected<void> take_away(Opcodes& rows, const google::protobuf::RepeatedPtrField
 }
 
 void put_over(Opcodes& rows, const Opcodes& derived) {
-  const int before = rows.size();  // two rows of a name in the derived table stay two, which is reported
+  const int before = rows.size();  // a name that occurs twice in the derived table keeps two rows, which
+                                   // Architecture::parse rejects
   for (const table::Opcode& row : row_for_each_name(derived)) {
     const auto end = rows.begin() + before;
     const auto at = std::find_if(rows.begin(), end, [&](const table::Opcode& known) { return name_of(known) == name_of(row); });
@@ -95,7 +97,7 @@ std::string known_tables(const std::string& wrong) {
   return suggestion(wrong, names);
 }
 
-// `open`: the tables that are being merged, outermost first.
+// `open`: architectures of the tables being merged, outermost first.
 Expected<table::OpcodeTable> merged_table(const std::string& file, std::string_view text, std::vector<std::string> open) {
   const auto fail_here = [&](const std::string& message) { return fail_at(file, 0, 0, message); };
   table::OpcodeTable own;
@@ -128,7 +130,7 @@ Expected<table::OpcodeTable> merged_table(const std::string& file, std::string_v
   return merged;
 }
 
-// Gives rows what they take from their relatives, relatives of relatives first.
+// Completes each row with the fields of its kin, after the kin itself is complete.
 class Kinship {
  public:
   explicit Kinship(Opcodes& rows) : rows_(rows) {
@@ -145,7 +147,7 @@ class Kinship {
   }
 
  private:
-  // `further`: how many relatives of relatives may come; more than there are rows form a cycle.
+  // `further`: length of the kin chain that may still follow. A chain longer than the number of rows is a cycle.
   Expected<void> settle(int row, int further) {
     table::Opcode& opcode = *rows_.Mutable(row);
     if (opcode.kin().empty()) return {};

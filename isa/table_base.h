@@ -14,9 +14,9 @@ std::span<const EmbeddedFile> opcode_table_files();  // generated from isa/table
 
 namespace isa {
 
-// The table in `text`, whole: merged over its base, which is one of the tables compiled into the program, and so on. Fails for a
-// base that is none of them, for a cycle, for an absent opcode that the base has not, and for a row whose kin the table has not.
-// `file` names it in diagnostics.
+// Returns the table in `text` merged over its base, which is a table compiled into the program and may have a base
+// itself. Fails if the base is unknown or forms a cycle, if the base lacks an opcode listed as absent, or if the table
+// lacks the kin of a row. `file` names the table in diagnostics.
 Expected<table::OpcodeTable> merged_table(const std::string& file, std::string_view text);
 
 }  // namespace isa

@@ -10,7 +10,7 @@ namespace {
 
 using isa::Behaviour;
 
-constexpr int kNamedBarriers = 16;           // of a CTA; PTX ISA, "bar, barrier": a = 0..15
+constexpr int kNamedBarriers = 16;           // per CTA; PTX ISA, "bar, barrier": a = 0..15
 constexpr uint32_t kLargestPhase = 0xfffff;  // 2^20 - 1; PTX ISA, "mbarrier": range of pending counts and of tx-count
 constexpr uint32_t kFewestRegisters = 24;    // PTX ISA, setmaxnreg: 24..256 in steps of 8
 constexpr uint32_t kMostRegisters = 256;
@@ -18,7 +18,7 @@ constexpr uint32_t kRegisterStep = 8;
 
 std::string number(int64_t value) { return std::to_string(value); }
 
-// "ring 4; the kernel has 2 rings (0-1)"
+// Returns text such as "ring 4; the kernel has 2 rings, counted from 0".
 std::string out_of_range(std::string_view what, int64_t index, size_t size) {
   const std::string kind(what);
   std::string text = kind + " " + number(index) + "; the kernel has ";
@@ -76,7 +76,7 @@ bool hits_l1(Behaviour behaviour) {
   return behaviour == Behaviour::kLoadGlobal || behaviour == Behaviour::kStoreGlobal || behaviour == Behaviour::kCopyAsync;
 }
 
-// Spills stay in L1.
+// True for spills, which stay in L1.
 bool local(std::string_view mnemonic) { return mnemonic.starts_with("LDL") || mnemonic.starts_with("STL"); }
 
 Problem check_bytes(Behaviour behaviour, const isa::Instruction& instruction) {
@@ -151,7 +151,8 @@ Problem check_count(Behaviour behaviour, const isa::Effect& effect, const Kernel
   return {};
 }
 
-// PTX ISA, tcgen05.mma: D has 64 or 128 rows in an SM's tensor memory; N is 8..256 in steps of 8, of 16 with 128 rows or two SMs.
+// PTX ISA, tcgen05.mma: D has 64 or 128 rows in an SM's tensor memory. N is 8..256 in steps of 8, or of 16 with 128
+// rows or two SMs.
 Problem check_shape(Behaviour behaviour, const isa::Effect& effect, const Kernel& kernel) {
   constexpr int kMostColumns = 256;
   if (behaviour != Behaviour::kTcgen05Mma) {
@@ -170,7 +171,7 @@ Problem check_shape(Behaviour behaviour, const isa::Effect& effect, const Kernel
 
 Problem check_effect(const isa::OpcodeInfo& opcode, const isa::Instruction& instruction, const Kernel& kernel) {
   if (Problem problem = check_bytes(opcode.behaviour, instruction)) return problem;
-  // In this order: the cursor's check relies on the ring's.
+  // The order matters: the check of the cursor relies on the check of the ring.
   const bool meets_none = instruction.guard.never() && instruction.effect.barrier == -1;
   for (const auto check : {check_data, check_barrier, check_cursor, check_count, check_shape}) {
     if (check == check_barrier && meets_none) continue;

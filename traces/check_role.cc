@@ -29,7 +29,8 @@ bool printable(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// "HGMMA.64x128x16.F32": the machine takes its timing from the columns, N of m64nNkK; PTX ISA, wgmma: 8..256 in steps of 8.
+// Checks the shape in "HGMMA.64x128x16.F32". The machine derives wgmma timing from the columns, N of m64nNkK. PTX ISA,
+// wgmma: 8..256 in steps of 8.
 Problem check_shape(std::string_view mnemonic) {
   constexpr std::string_view kRows = ".64x";
   constexpr int kMostColumns = 256;
@@ -46,7 +47,7 @@ Problem check_shape(std::string_view mnemonic) {
   return {};
 }
 
-// Walks the program in text order and stops at the first problem.
+// Walks the program of a role in text order and stops at the first problem.
 class RoleCheck {
  public:
   RoleCheck(const isa::Architecture& architecture, const Kernel& kernel, size_t index)
@@ -94,7 +95,7 @@ class RoleCheck {
     return check_body(loop.body, depth);
   }
 
-  // `last`: nothing behind it in the body around it, where a warp that skips it could go on.
+  // `last`: no code follows the loop in the surrounding body, so a warp that skips the loop could not continue.
   Problem check_trips(const Loop& loop, int depth, bool last) const {
     const TripCount& trips = loop.trips;
     if (depth > kDeepestLoops) return "more than " + std::to_string(kDeepestLoops) + " loops inside each other";
@@ -133,7 +134,7 @@ class RoleCheck {
     return check_effect(opcode, instruction, kernel_);
   }
 
-  // Lanes of a warp may end before others, and a warp may pass an EXIT that none of its lanes takes: @!PT EXIT, before the end.
+  // True for @!PT EXIT before the end of the role: the warp passes an EXIT that none of its lanes takes.
   bool passed_by(const isa::Instruction& instruction) const { return instruction.guard.never() && position_ != last_; }
 
   static Problem check_counter(const isa::Instruction& instruction) {

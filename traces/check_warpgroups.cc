@@ -8,20 +8,20 @@
 namespace warpfold::traces {
 namespace {
 
-constexpr uint32_t kWarpgroup = 4;  // warps that execute wgmma together; PTX ISA, "warpgroup"
+constexpr uint32_t kWarpgroup = 4;  // warps that execute a wgmma together; PTX ISA, "warpgroup"
 
-// A wgmma instruction, or the begin or the end of a loop that holds some.
+// A wgmma instruction, or the start or end of a loop that contains wgmma instructions.
 struct Token {
   std::string text;
   isa::Effect effect{};
   bool operator==(const Token&) const = default;
 };
 
-// The wgmma instructions of a role, and the loops around them.
+// Lists the wgmma instructions of a role and the loops around them.
 class Products {
  public:
   Products(const isa::Architecture& architecture, const Kernel& kernel) : architecture_(architecture) {
-    std::map<std::vector<uint64_t>, size_t> first;  // parameter with these values
+    std::map<std::vector<uint64_t>, size_t> first;  // first parameter with these values
     for (size_t p = 0; p < kernel.parameters.size(); ++p) {
       std::vector<uint64_t> values;
       for (const CtaClass& cta_class : kernel.cta_classes) values.push_back(cta_class.values[p]);
@@ -67,7 +67,7 @@ class Products {
   }
 
   const isa::Architecture& architecture_;
-  std::vector<size_t> same_as_;  // [parameter]: the first one that has its value in every class
+  std::vector<size_t> same_as_;  // [parameter]: first parameter with the same value in every class
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ struct OpcodeInfo;
 
 namespace warpfold::traces {
 
-// What is wrong with a kernel, and with which part of it. Internal to validate().
+// Fault of a kernel and the part of the kernel that has it. Internal to validate().
 struct Fault {
   template <std::convertible_to<std::string> Text>
   Fault(Text&& text, const Place& where = {}) : message(std::forward<Text>(text)), place(where) {}
@@ -26,12 +26,12 @@ struct Fault {
 };
 using Problem = std::optional<Fault>;
 
-// The program of role number `index`.
+// Checks the program of role number `index`.
 Problem check_role(const isa::Architecture& architecture, const Kernel& kernel, size_t index);
-// That the warps of a warpgroup issue the same wgmma instructions in the same order, whichever roles they have. The roles' programs
-// have been checked.
+// Checks that the warps of each warpgroup issue the same wgmma instructions in the same order, also if they have
+// different roles. Requires that check_role() accepts all roles.
 Problem check_warpgroups(const isa::Architecture& architecture, const Kernel& kernel);
-// What an instruction moves and synchronises with.
+// Checks the effect of an instruction: the data that it moves and its synchronisation.
 Problem check_effect(const isa::OpcodeInfo& opcode, const isa::Instruction& instruction, const Kernel& kernel);
 
 }  // namespace warpfold::traces

@@ -11,7 +11,7 @@ namespace warpfold::traces {
 
 namespace {
 
-// Rolled programs are kilobytes, so the slow end of the ordinary levels costs nothing that anyone notices.
+// A high level of compression: rolled programs are kilobytes, so its time does not matter.
 constexpr int kLevel = 15;
 
 struct FreeContext {
@@ -47,7 +47,7 @@ Expected<std::string> decompress(const std::string& file, std::string_view frame
   std::vector<char> piece(ZSTD_DStreamOutSize());
   std::string content;
   while (true) {
-    // The size that the frame claims is not trusted: the content grows only as far as data really comes out.
+    // The size field of the frame is not trusted: memory grows only with data that is really decompressed.
     ZSTD_outBuffer output{piece.data(), piece.size(), 0};
     const size_t left = ZSTD_decompressStream(context.get(), &output, &input);
     if (ZSTD_isError(left) != 0) {

@@ -8,10 +8,10 @@
 
 namespace warpfold::traces {
 
-// One zstd frame with a checksum, so that any damage is noticed. The same content gives the same bytes.
+// Returns one zstd frame with a checksum, which reveals any damage. Equal content gives equal bytes.
 std::string compress(std::string_view content);
-// The content of exactly one frame. Foreign, damaged or truncated data, bytes after the frame and contents of more than
-// `limit` bytes fail. `file` names the file in messages.
+// Returns the content of exactly one frame. Fails for foreign, damaged or truncated data, for bytes after the frame,
+// and for content of more than `limit` bytes. `file` names the file in messages.
 Expected<std::string> decompress(const std::string& file, std::string_view frame, size_t limit);
 
 }  // namespace warpfold::traces

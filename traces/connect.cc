@@ -15,7 +15,7 @@ using isa::held_counters;
 using isa::Instruction;
 using isa::missing_cycles;
 
-constexpr int kLongestStall = 15;  // the encoding's four bits
+constexpr int kLongestStall = 15;  // four bits of the control code
 
 bool holds_counter(const Instruction& instruction) {
   return instruction.control.write_counter != isa::kNoCounter || instruction.control.read_counter != isa::kNoCounter;
@@ -27,7 +27,7 @@ Instruction no_operation(const isa::Architecture& architecture) {
   return *std::move(instruction);
 }
 
-// NOPs that take `cycles` to issue.
+// Returns NOPs that take `cycles` to issue.
 std::vector<Instruction> bubble(const isa::Architecture& architecture, int cycles) {
   std::vector<Instruction> nops;
   while (cycles > 0) {
@@ -39,10 +39,10 @@ std::vector<Instruction> bubble(const isa::Architecture& architecture, int cycle
   return nops;
 }
 
-// Part of a body where control comes from or goes to.
+// Block at which control enters or leaves a body.
 struct End {
   Block* block;
-  bool loop;  // the whole body of an innermost loop
+  bool loop;  // the block is the whole body of an innermost loop
 };
 
 End first_end(std::vector<Node>& nodes, bool innermost = false);
@@ -64,7 +64,8 @@ void connect_in_instructions(const isa::Architecture& architecture, std::vector<
     if (holds_counter(before.back())) before.back().control.stall = std::max<uint8_t>(before.back().control.stall, 2);
     after.front().control.wait_mask |= held;
   }
-  // From the end on, as long as a stall helps: in front of the instruction whose result is missing it does not.
+  // Raises stall counts from the end backwards while that reduces the missing cycles. A stall before the producer does
+  // not reduce them.
   int missing = missing_cycles(architecture, before, after);
   for (size_t i = before.size(); i-- > 0 && missing > 0;) {
     uint8_t& stall = before[i].control.stall;
@@ -85,7 +86,7 @@ void connect_after_block(const isa::Architecture& architecture, std::vector<Inst
                          const std::vector<Instruction>& after) {
   if (const uint8_t held = held_counters(before); held != 0) {
     if (holds_counter(before.back())) {
-      before.back().control.stall = std::max<uint8_t>(before.back().control.stall, 2);  // an increment shows a cycle late
+      before.back().control.stall = std::max<uint8_t>(before.back().control.stall, 2);  // an increment is visible one cycle late
       before.push_back(bubble(architecture, 1).front());
     }
     before.back().control.wait_mask |= held;
@@ -104,14 +105,15 @@ void connect_after_loop(const isa::Architecture& architecture, const std::vector
 }
 
 void connect_ends(const isa::Architecture& architecture, End before, End after, Waits waits) {
-  if (before.block == after.block) return;  // an innermost loop: assigned or recorded as one
+  if (before.block == after.block) return;  // an innermost loop: its control codes already cover the step from its end to its start
   if (waits == Waits::kInInstructions) return connect_in_instructions(architecture, before.block->code, after.block->code);
   if (!before.loop) {
     connect_after_block(architecture, before.block->code, after.block->code);
   } else if (!after.loop) {
     connect_after_loop(architecture, before.block->code, after.block->code);
   }
-  // A loop straight behind a loop is the same recording with other effects: what holds round the loop holds here.
+  // Two adjacent loops are the same recording with different effects, so the loop's own codes cover the step
+  // between them.
 }
 
 void erase_empty_blocks(std::vector<Node>& body) {

@@ -8,16 +8,18 @@
 
 namespace warpfold::traces {
 
-// Adds the waits that control codes inside a block cannot express, where blocks and loops of a role meet: for dependence counters
-// that are still held where a block ends, and for fixed latencies that reach across. Waits go into the code around a loop, never
-// into its body: a pass of the loop stays as the compiler (or the recording) made it.
+// Adds waits where blocks and loops of a role meet, because control codes within a block cannot express them. The waits
+// are for dependence counters that are still held at the end of a block, and for fixed latencies that reach into the
+// next block. They go into the code around a loop and never into its body, so that a pass of the loop remains as the
+// compiler or the recording made it.
 //
-// Code of a compiler keeps its instructions: where waits of their own would be NOPs, the instructions at the end of a loop stall
-// longer, as a compiler has it, and the first ones behind a load wait for it.
+// kInInstructions suits code of a compiler: it adds NOPs only where stall counts cannot grow enough. Instructions at
+// the end of a block stall longer instead, and the first instruction of the next block waits for the counters.
 enum class Waits : uint8_t { kMayBeNops, kInInstructions };
 void connect(const isa::Architecture& architecture, std::vector<Node>& body, Waits waits = Waits::kMayBeNops);
 
-// Gives each block the control codes that a compiler would, then connects them. Empty blocks go; every loop issues something.
+// Assigns control codes to each block as a compiler would, then connects the blocks. Removes empty blocks. Every loop
+// must contain an instruction.
 void assign_control_codes(const isa::Architecture& architecture, std::vector<Node>& body, Waits waits = Waits::kMayBeNops);
 
 }  // namespace warpfold::traces

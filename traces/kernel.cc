@@ -6,7 +6,7 @@ namespace warpfold::traces {
 
 namespace {
 
-// Counts saturate instead of wrapping, so that an absurd trip count shows as the maximum, which validate() refuses.
+// Counts saturate instead of wrapping, so that an absurd trip count gives the maximum, which validate() rejects.
 uint64_t saturating_add(uint64_t a, uint64_t b) {
   uint64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<uint64_t>::max() : sum;

@@ -17,10 +17,10 @@ struct Block {
   bool operator==(const Block&) const = default;
 };
 
-// How often a loop runs: a number, or a parameter whose value each CTA class gives (ragged tiles, causal attention). A class may
-// give 0 where code follows the loop in the body around it.
+// Number of trips of a loop: a literal, or a parameter whose value each CTA class defines (ragged tiles, causal
+// attention). A class may define 0 if code follows the loop in the surrounding body.
 struct TripCount {
-  uint64_t literal = 1;    // used where parameter is -1; at least 1
+  uint64_t literal = 1;    // used if parameter is -1; at least 1
   int32_t parameter = -1;  // index into Kernel::parameters
   bool operator==(const TripCount&) const = default;
 };
@@ -28,14 +28,15 @@ struct TripCount {
 struct Loop;
 using Node = std::variant<Block, Loop>;
 
-// A loop kept as a loop. Its body ends with the branch back where the compiled code has one.
+// A loop, kept rolled. Its body ends with the backward branch if the compiled code has one.
 struct Loop {
   TripCount trips;
   std::vector<Node> body;
   bool operator==(const Loop&) const = default;
 };
 
-// Warps of a CTA that run the same program: "producer", "consumer0", "rng". Roles are laid out in warp order.
+// Warps of a CTA that run the same program, such as "producer", "consumer0" or "rng". Roles follow each other in warp
+// order.
 struct Role {
   std::string name;
   uint32_t warps = 1;
@@ -46,38 +47,39 @@ struct Role {
 // A ring of `depth` mbarriers in the CTA's shared memory.
 struct Ring {
   std::string name;          // "full", "empty"
-  uint32_t depth = 1;        // stages
-  uint32_t arrivals = 1;     // arrivals that complete a phase, besides the expected transaction bytes
-  bool starts_free = false;  // the first pass of waits succeeds at once: a producer's wait for empty stages
+  uint32_t depth = 1;        // number of stages
+  uint32_t arrivals = 1;     // arrivals that complete a phase, in addition to the expected transaction bytes
+  bool starts_free = false;  // the first round of waits succeeds at once, as for a producer that waits for empty stages
   bool operator==(const Ring&) const = default;
 };
 
-// A position that a warp steps round a ring (CUTLASS's PipelineState). Every warp has its own copy of all cursors.
+// Position of a warp in a ring (CUTLASS's PipelineState). Every warp has its own copy of every cursor.
 struct Cursor {
   std::string name;
   uint32_t depth = 1;
-  uint32_t start = 0;  // steps already taken at the start
+  uint32_t start = 0;  // steps taken before the start
   bool operator==(const Cursor&) const = default;
 };
 
-// Where global bytes go. The shares that hit in L1 and miss in L2 are fractions, served by deterministic accumulators.
+// Stream of global accesses, usually to one array, with the fractions that hit L1 and go to DRAM. Deterministic
+// accumulators apply the fractions.
 struct MemoryStream {
   std::string name;  // "A", "B", "C", "mask"
   bool write = false;
-  uint64_t dram_numerator = 0;  // dram_numerator / dram_denominator of the bytes go to DRAM; the rest is served by L2
+  uint64_t dram_numerator = 0;  // dram_numerator / dram_denominator of the bytes go to DRAM; L2 serves the rest
   uint64_t dram_denominator = 1;
-  uint64_t footprint = 0;  // bytes of the array that the stream touches, each once; 0: not stated
-  // l1_numerator / l1_denominator of the requests of loads and LDGSTS find all they ask for in L1 and move nothing. The others move
-  // their Effect::bytes.
+  uint64_t footprint = 0;  // size in bytes of the array that the stream touches; 0: unknown
+  // l1_numerator / l1_denominator of the requests of loads and LDGSTS hit L1 completely and move no bytes. The other
+  // requests move their Effect::bytes.
   uint64_t l1_numerator = 0;
   uint64_t l1_denominator = 1;
   bool operator==(const MemoryStream&) const = default;
 };
 
-// CTAs that share all trip counts.
+// CTAs with equal trip counts.
 struct CtaClass {
   std::string name;
-  std::vector<uint64_t> values;  // one for each of Kernel::parameters
+  std::vector<uint64_t> values;  // one value for each of Kernel::parameters
   bool operator==(const CtaClass&) const = default;
 };
 
@@ -88,18 +90,18 @@ struct CtaRun {
   auto operator<=>(const CtaRun&) const = default;
 };
 
-// A kernel launch: geometry, resources and rolled programs. Programs carry resolved opcodes of `architecture`.
+// A kernel launch: geometry, resources and rolled programs. Opcodes of the programs are resolved for `architecture`.
 struct Kernel {
   std::string name;
   std::string architecture;          // "sm_90"
-  std::string source;                // generator and parameters, or the file it was imported from
-  std::vector<std::string> assumed;  // a line each: what neither the source nor its launch says
-  uint32_t cluster_ctas = 1;         // CTAs of a thread-block cluster
+  std::string source;                // generator and its parameters, or the imported file
+  std::vector<std::string> assumed;  // assumptions, one line each: facts that neither the source nor its launch states
+  uint32_t cluster_ctas = 1;         // CTAs per thread-block cluster
   uint32_t registers_per_thread = 32;
-  uint32_t shared_memory_bytes = 0;  // dynamic + static, per CTA
-  // Of 128 lanes of 32 bits, per CTA, for as long as it is resident: a power of two from 32, or none.
+  uint32_t shared_memory_bytes = 0;  // dynamic and static, per CTA
+  // Columns of 128 lanes of 32 bits that a CTA allocates while it is resident: a power of two from 32, or 0.
   uint32_t tensor_memory_columns = 0;
-  uint64_t flops = 0;  // useful floating-point operations of the whole launch; 0: not stated
+  uint64_t flops = 0;  // useful floating-point operations of the whole launch; 0: unknown
   std::vector<Role> roles;
   std::vector<Ring> rings;
   std::vector<Cursor> cursors;
@@ -113,21 +115,22 @@ struct Kernel {
   uint64_t ctas() const;
 };
 
-// Without name, source and footprints: kernels that do the same are equal.
+// Returns the kernel without name, source, assumptions and footprints. Kernels with equal behaviour compare equal in
+// this form.
 Kernel nameless(Kernel kernel);
 
-// What effects of the kernel's instructions refer to.
+// Returns the names to which effects of the kernel's instructions refer.
 isa::EffectNames effect_names(const Kernel& kernel);
 
-// Value of a trip count for CTAs of one class.
+// Returns the trip count for CTAs of one class.
 uint64_t trips(const TripCount& count, const CtaClass& cta_class);
-// CTAs of the launch of each of Kernel::cta_classes.
+// Returns the number of the launch's CTAs of each of Kernel::cta_classes.
 std::vector<uint64_t> ctas_by_class(const Kernel& kernel);
 
-// Instructions that the whole launch issues, from the trip counts. Counts beyond
-// 64 bits stay at the maximum, which validate() refuses.
+// Returns the warp instructions that the whole launch issues, from the trip counts. A count beyond 64 bits saturates at
+// the maximum, which validate() rejects.
 uint64_t issued_instructions(const Kernel& kernel);
-// Warp instructions of one warp of `role` in a CTA of class `cta_class`.
+// Returns the warp instructions of one warp of `role` in a CTA of class `cta_class`.
 uint64_t issued_instructions(const Kernel& kernel, const Role& role, const CtaClass& cta_class);
 
 }  // namespace warpfold::traces

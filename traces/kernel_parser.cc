@@ -24,7 +24,7 @@ std::vector<std::string> names(const auto& named) {
   return all;
 }
 
-// Index of a name that the line must know; fails with the nearest one.
+// Reads a name and returns its index in `known`. Fails for an unknown name, with the nearest known one.
 size_t find_name(LineReader& line, const std::string& kind, const std::vector<std::string>& known) {
   const std::string name = line.name("the name of a " + kind);
   const auto found = std::ranges::find(known, name);
@@ -32,7 +32,7 @@ size_t find_name(LineReader& line, const std::string& kind, const std::vector<st
   return static_cast<size_t>(found - known.begin());
 }
 
-// The options that end a line, in any order, each at most once. `read` takes the value of option number i.
+// Reads the options at the end of a line, in any order, each at most once. `read` reads the value of option number i.
 template <typename Read>
 void read_options(LineReader& line, const std::vector<std::string>& known, Read read) {
   std::set<size_t> seen;
@@ -58,7 +58,7 @@ class Parser {
  public:
   Parser(const std::string& file, std::string_view text) : file_(file), text_(text) {}
 
-  // Where the parts of each kernel stand.
+  // Returns the places of each kernel's parts in the text.
   std::vector<TextPlaces> take_places() { return std::move(places_); }
 
   Expected<std::vector<Kernel>> parse() {
@@ -84,7 +84,7 @@ class Parser {
     void (Parser::*parse)(LineReader&);
   };
 
-  // The next line without blanks at its end, taken from what is left of the text.
+  // Takes the next line from the remaining text, without blanks at its end.
   std::string_view next_line() {
     const size_t end = std::min(text_.find('\n'), text_.size());
     const std::string_view line = text_.substr(0, end);
@@ -254,7 +254,7 @@ class Parser {
   }
 
   void parse_loop(LineReader& line) {
-    // Bodies are walked recursively from here on.
+    // The depth is limited here because bodies are walked recursively later.
     if (bodies_.size() > static_cast<size_t>(kDeepestLoops)) {
       line.fail("more than " + std::to_string(kDeepestLoops) + " loops inside each other");
     }
@@ -294,7 +294,7 @@ class Parser {
     return {};
   }
 
-  // What single lines cannot show; then control codes where the text has none.
+  // Validates the kernel as a whole, then assigns control codes to roles without any.
   Expected<void> finish_kernel() {
     if (Expected<void> valid = validate(kernel(), file_, places_.back()); !valid) return valid;
     for (const size_t role : to_assign_) assign_control_codes(*architecture_, kernel().roles[role].body);
@@ -311,14 +311,14 @@ class Parser {
   int line_number_ = 0;
   std::vector<Kernel> kernels_;
   bool kernel_open_ = false;
-  int column_ = 0;  // where the present statement begins
+  int column_ = 0;  // column where the current statement begins
   std::vector<TextPlaces> places_;
-  uint64_t instructions_ = 0;                        // of the open role
-  uint64_t controlled_ = 0;                          // of those, with a control code
+  uint64_t instructions_ = 0;                        // in the open role
+  uint64_t controlled_ = 0;                          // instructions of the open role with a control code
   std::vector<size_t> to_assign_;                    // roles of the open kernel without control codes
-  const isa::Architecture* architecture_ = nullptr;  // of the open kernel
-  isa::EffectNames effect_names_;                    // what stands before the open role
-  std::vector<std::vector<Node>*> bodies_;           // the open role's body, then those of the open loops
+  const isa::Architecture* architecture_ = nullptr;  // architecture of the open kernel
+  isa::EffectNames effect_names_;                    // names declared before the open role
+  std::vector<std::vector<Node>*> bodies_;           // body of the open role, then those of the open loops
 };
 
 }  // namespace

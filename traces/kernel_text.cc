@@ -8,7 +8,7 @@ namespace warpfold::traces {
 
 namespace {
 
-// A causal attention layer has one run of CTAs per row of tiles: wrapped, so that lines stay readable.
+// A causal attention layer has one run of CTAs per row of tiles. Lines wrap to stay readable.
 constexpr size_t kRunsPerLine = 8;
 
 class Formatter {
@@ -88,7 +88,7 @@ class Formatter {
     bool after_block = false;
     for (const Node& node : nodes) {
       if (const auto* block = std::get_if<Block>(&node)) {
-        // Only where the text would not show it by itself: an empty block, or one that follows another.
+        // Only where the text would not show the block otherwise: an empty block, or a block that follows another.
         if (after_block || block->code.empty()) line(depth, "block");
         for (const isa::Instruction& instruction : block->code)
           line(depth, isa::format_instruction(instruction, names_for(instruction)));
@@ -104,7 +104,7 @@ class Formatter {
     }
   }
 
-  // Of an unknown architecture, by index.
+  // Returns the names for the effect. For an unknown architecture effects use indices.
   const isa::EffectNames& names_for(const isa::Instruction& instruction) const {
     if (architecture_ == nullptr || instruction.opcode >= architecture_->opcodes().size()) return no_names_;
     const bool bar = isa::names_barriers_by_number(architecture_->info(instruction).behaviour);

@@ -7,7 +7,7 @@
 
 namespace warpfold::traces {
 
-// A row of SMs: `count` of them from `first` on; a count of 0 is every SM of the chip.
+// Contiguous range of SMs: `count` SMs from `first` on. A count of 0 means every SM of the chip.
 struct SmRange {
   uint32_t first = 0;
   uint32_t count = 0;
@@ -15,7 +15,7 @@ struct SmRange {
   bool operator==(const SmRange&) const = default;
 };
 
-// At most so much of an SM for one launch while another one has CTAs there or may place some; 0: no bound.
+// Upper bounds of a launch's resources on an SM while another launch has CTAs there or may place some. 0: unbounded.
 struct SmQuota {
   uint32_t ctas = 0;
   uint32_t warps = 0;
@@ -25,10 +25,10 @@ struct SmQuota {
   bool operator==(const SmQuota&) const = default;
 };
 
-// What may keep a launch's CTAs out of an SM besides what others hold of it.
+// Bounds that keep a launch's CTAs out of an SM, in addition to the resources that other launches hold.
 struct PlacementBounds {
-  // CARVE_OUT: this many resources of each SM are the launch's alone while another one has CTAs left, and bound it; an amount of 0
-  // neither keeps nor bounds.
+  // CARVE_OUT: these resources of each SM are reserved for the launch while another launch has CTAs left, and the
+  // launch may use no more of them. An amount of 0 neither reserves nor bounds.
   bool reserved = false;
   uint32_t reserved_registers = 0;
   uint32_t reserved_shared_memory = 0;  // bytes
@@ -39,15 +39,15 @@ struct PlacementBounds {
   bool operator==(const PlacementBounds&) const = default;
 };
 
-// When a launch runs and how it may share the machine.
+// Order, placement and bounds of a launch.
 struct LaunchPlan : PlacementBounds {
   int stream = 0;          // launches of one stream run in the order given
-  int priority = 0;        // higher first
-  std::vector<int> after;  // launches (by index) that must have ended
-  // Launched early (programmatic dependent launch): as many of its CTAs as find room begin at once when it is released, for they
-  // were started while what it waits for still ran.
+  int priority = 0;        // higher priority first
+  std::vector<int> after;  // launches, by index, that must have ended
+  // Early launch (programmatic dependent launch). On release, all of its CTAs that find room begin at once, because
+  // they were started while the launches that it waits for still ran.
   bool early = false;
-  SmRange sms;         // SM_PARTITION: these alone take its CTAs, for as long as it runs
+  SmRange sms;         // SM_PARTITION: only these SMs take its CTAs while it runs
 
   bool operator==(const LaunchPlan&) const = default;
 };

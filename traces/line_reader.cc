@@ -14,10 +14,11 @@ namespace {
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Everything that could be meant as one word, so that a message shows the whole of a wrong one.
+// True for all characters of a word, valid or not, so that a message shows a wrong word whole.
 bool is_word(char c) { return !is_blank(c) && c != '=' && c != '*' && c != '/' && c != '"'; }
 
-// One escape from the start of `text`, which follows the backslash; how many characters it took, 0 where it is none.
+// Reads one escape from `text`, which follows the backslash. Returns the number of characters it takes, or 0 if it is
+// invalid.
 size_t unescape(std::string_view text, char& out) {
   constexpr std::string_view kLetters = "\"\\nt";
   constexpr std::string_view kMeanings = "\"\\\n\t";

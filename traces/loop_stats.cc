@@ -8,7 +8,8 @@
 namespace warpfold::traces {
 namespace {
 
-// Calls `visit(instruction, issued)` for each instruction of the body; `times[c]`: how often the warps of class c run the body.
+// Calls `visit(instruction, issued)` for each instruction of the body. `times[c]`: number of times that the warps of
+// class c run the body.
 void for_each_instruction(const Kernel& kernel, const std::vector<Node>& body, const std::vector<uint64_t>& times,
                           const std::function<void(const isa::Instruction&, uint64_t)>& visit) {
   const uint64_t issued = std::accumulate(times.begin(), times.end(), uint64_t{0});

@@ -6,7 +6,7 @@
 
 namespace warpfold::traces {
 
-// A control code in 17 bits; trace.proto draws the layout and works an example.
+// Packs a control code into 17 bits. trace.proto shows the layout with an example.
 constexpr uint32_t pack_control(const isa::ControlCode& control) {
   return uint32_t{control.wait_mask} << 11U | uint32_t{control.read_counter} << 8U | uint32_t{control.write_counter} << 5U |
          uint32_t{control.yield} << 4U | uint32_t{control.stall};

@@ -20,7 +20,7 @@ Expected<void> keep_role(Kernel& kernel, const std::string& name) {
   return {};
 }
 
-// The loop at the place: "2.1" is the first loop in the second.
+// Returns the loop at `place`: "2.1" is the first loop inside the second.
 const Loop* find_loop(const std::vector<Node>& body, std::string_view place) {
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(place.data(), place.data() + place.size(), number);

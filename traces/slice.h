@@ -9,10 +9,11 @@
 
 namespace warpfold::traces {
 
-// Which part of a kernel to keep.
+// Part of a kernel to keep.
 struct Slice {
-  std::string role;  // its warps alone; empty: all roles
-  std::string loop;  // of that role, as loop_statistics() numbers them ("2.1"): a warp runs this loop and ends; empty: all
+  std::string role;  // only the warps of this role; empty: all roles
+  std::string loop;  // number of a loop of that role as in loop_statistics() ("2.1"): a warp runs only this loop and
+                     // exits; empty: all
   struct Ctas {
     uint64_t first = 0;
     uint64_t count = 1;
@@ -20,8 +21,8 @@ struct Slice {
   std::optional<Ctas> ctas;
 };
 
-// The part as a kernel of its own; what it then lacks (a producer of the data that it waits for) is the user's to know. Fails where
-// the kernel has no such part.
+// Returns the part as a kernel of its own. Fails if the kernel has no such part. The caller must know whether the part
+// can run alone: it may wait for data of a producer that is missing.
 Expected<Kernel> slice(Kernel kernel, const Slice& part);
 
 }  // namespace warpfold::traces

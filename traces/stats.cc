@@ -24,7 +24,7 @@ class RoleCounter {
   RoleStatistics take() { return std::move(counts_); }
 
  private:
-  // `times[c]`: how often all warps in CTAs of class c together run the body.
+  // `times[c]`: number of times that all warps in CTAs of class c together run the body.
   void count_body(const std::vector<Node>& body, const std::vector<uint64_t>& times, int depth) {
     counts_.loop_depth = std::max(counts_.loop_depth, depth);
     const uint64_t issued = std::accumulate(times.begin(), times.end(), uint64_t{0});
@@ -48,7 +48,7 @@ class RoleCounter {
       count->issued += issued;
     }
     for (const isa::Operand& operand : instruction.operands) {
-      // A memory operand names its address registers, which are read even where the memory is written.
+      // A memory operand names its address registers, which are read even if the memory is written.
       const bool address = operand.kind == isa::OperandKind::kMemory;
       if (!address && operand.kind != isa::OperandKind::kRegister) continue;
       (operand.destination && !address ? counts_.register_writes : counts_.register_reads) += issued * operand.width;

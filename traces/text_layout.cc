@@ -20,7 +20,7 @@ std::string_view trimmed(std::string_view text) {
   return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
 }
 
-// What stands before the first of `stops`, without blanks at its ends, taken from `text`.
+// Takes the text before the first of `stops` from `text`, and returns it without blanks at its ends.
 std::string_view take_until(std::string_view& text, std::string_view stops) {
   text = trimmed(text);
   const size_t end = std::min(text.find_first_of(stops), text.size());
@@ -29,14 +29,14 @@ std::string_view take_until(std::string_view& text, std::string_view stops) {
   return taken;
 }
 
-// The length of the quoted text at the beginning of `text`, both quotes included.
+// Returns the length of the quoted text at the beginning of `text`, including both quotes.
 size_t quoted_length(std::string_view text) {
   size_t at = 1;
   while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
   return std::min(at + 1, text.size());
 }
 
-// One blank between words, none around `joints`; text in double quotes as it is.
+// Puts one blank between words and none around `joints`. Text in double quotes does not change.
 std::string words_of(std::string_view text, std::string_view joints) {
   std::string out;
   while (!(text = trimmed(text)).empty()) {
@@ -56,7 +56,7 @@ std::string words_of(std::string_view text, std::string_view joints) {
   return out;
 }
 
-// The length of the operand at the beginning of `text`: up to a comma, semicolon or brace outside brackets.
+// Returns the length of the operand at the beginning of `text`: up to a comma, semicolon or brace outside brackets.
 size_t operand_length(std::string_view text) {
   int depth = 0;
   for (size_t at = 0; at < text.size(); ++at) {
@@ -68,7 +68,7 @@ size_t operand_length(std::string_view text) {
   return text.size();
 }
 
-// "[B------:R-:W-:-:S05] @!P0 BRA `(.L_wait) ;"
+// Lays out an instruction such as "[B------:R-:W-:-:S05] @!P0 BRA `(.L_wait) ;".
 std::string instruction_of(std::string_view text) {
   std::string out;
   if (text.front() == '[') {
@@ -127,7 +127,7 @@ class Layout {
     if (keyword == "kernel" || keyword == "role" || keyword == "loop") ++depth_;
   }
 
-  // Inside a role only these are statements, whatever instructions are called.
+  // Inside a role only these words are statements, whatever the names of instructions.
   bool is_statement(std::string_view keyword) const {
     constexpr std::array<std::string_view, 3> kInBody{"loop", "block", "end"};
     return depth_ < 2 || std::ranges::find(kInBody, keyword) != kInBody.end();

@@ -16,11 +16,11 @@ namespace warpfold::traces {
 
 namespace {
 
-// Longer than any mnemonic or operand. Instructions refer to texts by number, so without a bound a small hostile file could
-// name one huge text a million times.
+// Longer than any mnemonic or operand. Instructions refer to texts by number: without a limit, a small hostile file
+// could name one huge text a million times.
 constexpr int kLongestText = 1024;
 
-// Turns the messages of one kernel into the kernel. The first problem sticks and ends the decoding.
+// Decodes the message of one kernel. The first problem persists and ends the decoding.
 class KernelDecoder {
  public:
   KernelDecoder(const isa::Architecture& architecture, const file::Header& header)
@@ -111,7 +111,7 @@ class KernelDecoder {
     return instruction;
   }
 
-  // The assembler is the only parser of operands: the texts go through it as a line of assembly.
+  // The assembler is the only parser of operands, so the texts pass through it as a line of assembly.
   isa::Instruction parse(const isa::Instruction& bare) {
     if (problem_) return {};
     Expected<isa::Instruction> parsed = isa::parse_instruction(architecture_, isa::format_instruction(bare), {}, 0);
@@ -179,7 +179,8 @@ class KernelDecoder {
   std::optional<std::string> problem_;
 };
 
-// Every version that adds a field also changes kTraceFormatVersion, so a field we do not know means a damaged or forged file.
+// Every version that adds a field also changes kTraceFormatVersion. An unknown field therefore means a damaged or
+// forged file.
 bool has_unknown_fields(google::protobuf::Message& message) {
   const size_t before = message.ByteSizeLong();
   message.DiscardUnknownFields();

@@ -16,7 +16,7 @@ namespace warpfold::traces {
 
 namespace {
 
-// Numbers every text once, in order of first use, so that the same kernels always give the same bytes.
+// Numbers each text once, in order of first use, so that equal kernels always give equal bytes.
 class TextTable {
  public:
   explicit TextTable(file::Header& header) : header_(header) {}

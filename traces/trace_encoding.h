@@ -12,8 +12,9 @@ namespace warpfold::traces {
 inline constexpr std::string_view kTraceMagic = "warpfold-trace";
 inline constexpr uint32_t kTraceFormatVersion = 1;
 
-// The content of a trace file before compression (see trace.proto). The kernels must be valid, at least one, and all of one
-// architecture. Throws where an operand's fields do not say what its text says: such an instruction would read back otherwise.
+// Returns the content of a trace file before compression (trace.proto). Requires at least one kernel, valid kernels,
+// and one architecture for all. Throws if the fields of an operand contradict its text, because such an instruction
+// would read back differently.
 Expected<std::string> encode_kernels(const std::string& file, const std::vector<Kernel>& kernels);
 // Decodes and validates. `file` names the file in messages.
 Expected<std::vector<Kernel>> decode_kernels(const std::string& file, std::string_view content);

@@ -13,8 +13,8 @@ namespace warpfold::traces {
 
 namespace {
 
-// A rolled program is kilobytes; this holds about four million instructions. It bounds what a hostile file can make us
-// allocate, before and after decompression.
+// Largest size before and after decompression: about four million instructions, while a rolled program is kilobytes. It
+// limits the memory that a hostile file can make the program allocate.
 constexpr size_t kLargestContent = size_t{64} << 20U;
 
 std::unexpected<Diagnostic> cannot(const std::string& file, const std::string& what, int error) {
@@ -22,7 +22,7 @@ std::unexpected<Diagnostic> cannot(const std::string& file, const std::string& w
 }
 
 Expected<std::string> read_bytes(const std::string& path) {
-  std::error_code unknown;  // of a path that cannot be inspected, opening says why
+  std::error_code unknown;  // ignored: opening the path reports why it cannot be inspected
   if (std::filesystem::is_directory(path, unknown)) {
     return cannot(path, "read the trace", EISDIR);
   }
@@ -30,7 +30,7 @@ Expected<std::string> read_bytes(const std::string& path) {
   if (!stream) {
     return cannot(path, "read the trace", errno);
   }
-  // Read one byte beyond the limit rather than ask for the size: a pipe has none.
+  // Reads up to one byte beyond the limit instead of asking for the size, because a pipe has none.
   std::string bytes(1U << 16U, '\0');
   size_t size = 0;
   while (stream.read(bytes.data() + size, static_cast<std::streamsize>(bytes.size() - size))) {

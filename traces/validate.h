@@ -11,24 +11,30 @@
 
 namespace warpfold::traces {
 
-// Loops inside loops, at most: the loop counters that the machine keeps for a warp.
+// Deepest nesting of loops: the number of loop counters that the machine keeps for a warp.
 inline constexpr int kDeepestLoops = 8;
-inline constexpr int kMostCursors = 8;                            // ring positions that a warp keeps
-inline constexpr uint32_t kMostRegisters = 255;                   // of a thread; CUDA programming guide, compute capabilities table
-inline constexpr uint32_t kMostSharedMemory = uint32_t{1} << 24;  // bytes of a CTA. assumed: 64 times what any GPU so far has
-inline constexpr uint32_t kMostStages = 4096;  // mbarriers of 8 bytes: a ring of more leaves no shared memory to fill
+inline constexpr int kMostCursors = 8;                            // ring positions that the machine keeps for a warp
+inline constexpr uint32_t kMostRegisters = 255;                   // per thread; CUDA programming guide, compute capabilities table
+inline constexpr uint32_t kMostSharedMemory = uint32_t{1} << 24;  // bytes per CTA. assumed: 64 times the size of any GPU so far
+inline constexpr uint32_t kMostStages = 4096;  // mbarriers of 8 bytes: a larger ring would leave no shared memory for data
 
-// Whether `text` may name a role, ring, cursor, stream, parameter or CTA class: a letter or underscore, then letters, digits,
-// underscores, dots and dashes. Kernel names may be any text (C++ signatures).
+// True if `text` may name a role, ring, cursor, stream, parameter or CTA class: a letter or underscore, then letters,
+// digits, underscores, dots and dashes. Kernel names may be any text (C++ signatures).
 bool is_name(std::string_view text);
 
-// Checks what the machine relies on: known architecture and opcodes, non-empty roles that end with EXIT, trip counts of at
-// least one, indices (rings, cursors, streams, parameters, classes) in range, warps a multiple that fits a CTA (at most
-// 1024 threads), registers 1-255, at most kMostSharedMemory, grid of at least one CTA, ring depths and arrivals of at least one,
-// cursor depth equal to the depth of each ring it is used with, wgmma only in roles of four warps aligned to four. Also: effects
-// only on opcodes that have them, control codes that exist, EXIT nowhere else, names that can be written and are unique of their
-// kind, loops that issue something and nest at most kDeepestLoops deep, issued instructions that fit 64 bits. `file` names it in
-// messages, which say where in its text the kernel is wrong if `places` knows.
+// Checks all properties of a kernel on which the machine relies:
+//
+// - Architecture and opcodes are known; control codes exist; effects occur only on opcodes that have them.
+// - Names can be written and are unique within their kind. Indices (rings, cursors, streams, parameters, classes) are in
+//   range.
+// - Roles are not empty and end with EXIT; only @!PT EXIT occurs elsewhere. A CTA has at most 1024 threads.
+// - Loops issue instructions and nest at most kDeepestLoops deep. A literal trip count is at least one; a parameter may
+//   be 0 if code follows the loop. The issued instructions fit 64 bits.
+// - Registers are 1-255, shared memory is at most kMostSharedMemory. The grid has at least one CTA and whole clusters.
+// - Ring depths and arrivals are at least one. A cursor has the depth of each ring that it is used with.
+// - The four warps of a warpgroup issue the same wgmma instructions.
+//
+// `file` names the kernel's file in messages. If `places` knows the position of the fault, messages state it.
 Expected<void> validate(const Kernel& kernel, const std::string& file, const TextPlaces& places = {});
 
 }  // namespace warpfold::traces

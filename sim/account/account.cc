@@ -82,7 +82,8 @@ uint64_t Account::charged(int victim, Waiter waiter, Contended resource) const {
   return sum;
 }
 
-// Waits of warps for what others may hold are states of their own.
+// Checks the ledger of warps' waits. A wait of a warp for a contended resource has a warp state of its own, so both
+// must agree.
 void Account::check_warps(int l) const {
   const auto state = [&](WarpState s) { return cycles_of(l, s); };
   const auto waits = [&](Contended r) { return charged(l, Waiter::kWarp, r); };

@@ -15,22 +15,23 @@
 
 namespace warpfold::sim {
 
-// What one launch did on one SM, all segments together. Only sums, linear in time.
+// Work and waits of one launch on one SM, summed over all segments. Every field is a sum that is linear in time.
 struct LaunchAccount {
-  uint64_t resident_warp_cycles = 0;  // counted where warps end; the states of all its segments sum to it
-  uint64_t absent_warp_cycles = 0;    // of warps that would be resident if the launch had the SM to itself
+  uint64_t resident_warp_cycles = 0;  // warp-cycles, added when a warp ends; equal to the sum over the warp states of all segments
+  uint64_t absent_warp_cycles = 0;    // warp-cycles of absent warps, which would be resident if the launch had the SM to itself
   uint64_t instructions = 0;
-  uint64_t requested_bytes = 0;  // of L1, and where it has not got them of L2
-  uint64_t served_bytes = 0;     // by L1 or L2
-  uint64_t l1_bytes = 0;         // of them, by L1
+  uint64_t requested_bytes = 0;  // bytes requested of L1 and L2, added at issue
+  uint64_t served_bytes = 0;     // bytes transferred by L1 or L2
+  uint64_t l1_bytes = 0;         // part of served_bytes that hits L1
   uint64_t dram_bytes = 0;
-  // Waits of requests (not of warps) for a contended resource: memory stage, data stage, L2, DRAM, wgmma pipe, write-backs.
+  // Cycles that requests (not warps) waited for a contended resource: memory stage, data stage, L2, DRAM, wgmma pipe,
+  // write-backs.
   std::array<uint64_t, kContended> request_waits{};
 
   bool operator==(const LaunchAccount&) const = default;
 
   void visit(StateVisitor& visitor) {
-    // Every field.
+    // Lists every field, so that a new field does not compile until this function handles it.
     [[maybe_unused]] const auto& [resident, absent, issued, requested, served, in_l1, dram, waits] = *this;
     for (uint64_t* total :
          {&resident_warp_cycles, &absent_warp_cycles, &instructions, &requested_bytes, &served_bytes, &l1_bytes, &dram_bytes})
@@ -39,16 +40,17 @@ struct LaunchAccount {
   }
 };
 
-// The account of one SM. Every launch has a row for each of its segments (sim/account/segment.h): the warp states, and what was
-// lost to each launch on each resource. Few of the places in a row are ever used, so that a place gets a counter when something is
-// first charged to it, in an order of no meaning; the states of a row get theirs together:
+// Cycle account of one SM. Each launch has one row for each of its segments (sim/account/segment.h). A row holds the
+// warp states and the cycles lost to each launch on each resource. A row has many columns, few of which are ever used.
+// A column therefore gets a counter when a cycle is first charged to it, and the order of the counters has no meaning.
+// The states of a row get their counters together:
 //
-//   row      selected wait ... drain | inherited of each | hidden in each | the same two, what the launch itself held included |
-//            culprit 0: warps' waits by resource, requests' waits by resource, warps that are not there | culprit 1: ... |
+//   row      selected wait ... drain | inherited by state | hidden by state | both again, including what the launch itself held |
+//            culprit 0: warp waits by resource, request waits by resource, absent warps by resource | culprit 1: ... |
 //            resident beside launch 0, beside launch 1, ...
 class Account {
  public:
-  // `segments`: how many each launch has.
+  // `segments`: number of segments of each launch.
   explicit Account(const std::vector<uint32_t>& segments);
 
   int launches() const { return static_cast<int>(launch_.size()); }
@@ -66,40 +68,44 @@ class Account {
       make_states(row);
     counters_[states_[row] + static_cast<uint32_t>(state)] += cycles;
   }
-  // Warps of the row waited while `culprit` held the resource.
+  // Charges cycles that warps of the row waited while `culprit` held the resource.
   void charge(uint32_t row, int culprit, Contended resource, uint64_t cycles) {
     add(row, column(culprit, Waiter::kWarp, resource), cycles);
   }
-  // A request of the row waited: counted once as a wait and once against the culprit.
+  // Charges cycles that a request of the row waited: once as a wait of the launch and once against the culprit.
   void charge_request(uint32_t row, int culprit, Contended resource, uint64_t cycles) {
     if constexpr (kAccounting) launch_[launch_of_[row]].request_waits[static_cast<int>(resource)] += cycles;
     add(row, column(culprit, Waiter::kRequest, resource), cycles);
   }
 
-  // Of a wait that has been spent: it was for a warp or request that is later than its own warp, which is as late from then on.
+  // Records that a wait, already charged to `state`, raised the warp's delay from `from` to that of the warp or request
+  // it waited for.
   void inherit(uint32_t row, WarpState state, Delay from, Delay to) {
     if (to.others > from.others) add(row, passed_column(Cause::kOthers, state), to.others - from.others);
     if (to.all > from.all) add(row, passed_column(Cause::kAll, state), to.all - from.all);
   }
-  // A late warp needed one that was less so: that much of its lateness was of no consequence.
+  // Records that a late warp waited for a less late one: the part of its delay beyond `to` had no consequence.
   void hide(uint32_t row, WarpState state, Delay from, Delay to) {
     if (to.others < from.others) add(row, kWarpStates + passed_column(Cause::kOthers, state), from.others - to.others);
     if (to.all < from.all) add(row, kWarpStates + passed_column(Cause::kAll, state), from.all - to.all);
   }
-  // Warps of the launch were not resident because of what `culprit` held or was kept for it.
+  // Charges cycles of warps that were not resident because of a resource that `culprit` held or that was reserved for
+  // it.
   void charge_absent(int launch, int culprit, Contended resource, uint64_t cycles) {
     if constexpr (kAccounting) launch_[launch].absent_warp_cycles += cycles;
     add(first_row_[launch], column(culprit, Waiter::kAbsent, resource), cycles);
   }
-  // CTAs of the launch held warp slots while CTAs of `other` were on the same SM; beside itself: in all.
+  // Charges warp-cycles that CTAs of the launch held warp slots while CTAs of `other` were on the same SM. With `other`
+  // equal to `launch`: all warp-cycles that its CTAs held warp slots.
   void charge_beside(int launch, int other, uint64_t cycles) { add(first_row_[launch], beside_column(other), cycles); }
   uint64_t beside(int launch, int other) const { return count(first_row_[launch], beside_column(other)); }
-  // Some of what follows was estimated: a wait and what was inherited of it may have been counted apart.
+  // Marks the account as partly estimated. Waits and their inherited part may then come from separate estimates, so
+  // check() does not compare them.
   void set_estimated() { estimated_ = true; }
 
   enum class Waiter : uint8_t { kWarp, kRequest, kAbsent };
   static constexpr uint32_t kWaiters = 3;
-  enum class Cause : uint8_t { kOthers, kAll };  // Delay::others, Delay::all
+  enum class Cause : uint8_t { kOthers, kAll };  // matches the fields of Delay
   static constexpr uint32_t kCauses = 2;
   uint64_t inherited(uint32_t row, WarpState state, Cause cause) const { return count(row, passed_column(cause, state)); }
   uint64_t hidden(uint32_t row, WarpState state, Cause cause) const {
@@ -111,24 +117,25 @@ class Account {
   uint64_t lost(uint32_t row, int culprit, Waiter waiter, Contended resource) const {
     return count(row, column(culprit, waiter, resource));
   }
-  // All segments of a launch.
+  // Sums over all segments of a launch.
   uint64_t cycles_of(int launch, WarpState state) const;
-  uint64_t cycles_of(int launch) const;  // all states
+  uint64_t cycles_of(int launch) const;  // sum over all states
   uint64_t lost_of(int victim, int culprit, Waiter waiter, Contended resource) const;
 
   void visit(StateVisitor& visitor) {
-    // Every field. All but launch and counters say where counters are.
+    // Lists every field, so that a new field does not compile until this function handles it. Only launches and
+    // counters hold cycles; the other fields locate counters.
     [[maybe_unused]] const auto& [launches, first_rows, launch_of, columns, estimated, states, places, used, counters] = *this;
     for (LaunchAccount& launch : launch_) launch.visit(visitor);
     visitor.charges(std::span(counters_).subspan(1));
   }
 
-  // The same sums, in whatever order their counters were made.
+  // Compares sums, regardless of the order in which the counters were made.
   bool operator==(const Account& other) const;
 
-  // Throws std::logic_error naming the launch where states do not sum to resident warp-cycles, or the ledger does not sum to
-  // the stalls, request waits and absences that it explains, or more was inherited than waited. Called at the end of every run, in
-  // Release too.
+  // Throws std::logic_error with the launch's index if the account is inconsistent: states must sum to resident
+  // warp-cycles, the ledger must sum to the stalls, request waits and absences that it explains, and no more cycles may
+  // be inherited than waited. Called at the end of every run, in release builds too.
   void check() const;
 
  private:
@@ -160,16 +167,17 @@ class Account {
   void check_inherited(int launch) const;
 
   std::vector<LaunchAccount> launch_;
-  std::vector<uint32_t> first_row_;  // per launch, and the number of all
-  std::vector<int> launch_of_;       // per row
+  std::vector<uint32_t> first_row_;  // first row of each launch, then the number of rows
+  std::vector<int> launch_of_;       // launch of each row
   uint32_t columns_;
   bool estimated_ = false;
-  std::vector<uint32_t> states_;  // [row]: the first of its states in counters_; 0: none yet
-  // [row][column] into counters_. Some hundred thousand words where there are many launches, nearly all 0: rows of nothing are one,
-  // and copies share each row until one of them needs another place in it.
+  std::vector<uint32_t> states_;  // [row]: index in counters_ of its first state; 0: no counters yet
+  // [row][column]: index in counters_. With many launches this table has some hundred thousand words, nearly all 0.
+  // Empty rows therefore share one array, and copies of an account share each row until one of them adds a counter to
+  // it.
   std::vector<std::shared_ptr<uint32_t[]>> places_;
-  std::vector<std::pair<uint32_t, uint32_t>> used_;  // of places_: row and column
-  std::vector<uint64_t> counters_ = {0};             // the first one stays 0
+  std::vector<std::pair<uint32_t, uint32_t>> used_;  // row and column of every non-zero entry of places_
+  std::vector<uint64_t> counters_ = {0};             // entry 0 stays 0: columns without a counter read it
 };
 
 }  // namespace warpfold::sim

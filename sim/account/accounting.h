@@ -2,8 +2,8 @@
 
 namespace warpfold::sim {
 
-// Built with WARPFOLD_ACCOUNTING=OFF the machine charges nothing: no warp states, no ledger. Times, instructions and bytes are the
-// same. It is there to measure what accounting costs (tests/bench), not to be used.
+// False if built with WARPFOLD_ACCOUNTING=OFF: the machine then records no warp states and no ledger. Times,
+// instructions and bytes do not change. The switch exists to measure the cost of accounting (tests/bench), not for use.
 #ifdef WARPFOLD_WITHOUT_ACCOUNTING
 inline constexpr bool kAccounting = false;
 #else

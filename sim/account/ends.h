@@ -7,13 +7,13 @@
 
 namespace warpfold::sim {
 
-// The first and the last `most` of a sequence, and how many were between them.
+// First `most` and last `most` elements of a sequence.
 template <typename T>
 class Ends {
  public:
   explicit Ends(size_t most) : most_(most) {}
 
-  // Returns the one that is left out now, if any, through `leave_out`.
+  // Appends `each`. If both ends are full, passes the element that leaves them to `leave_out`.
   template <typename LeaveOut>
   void add(T each, LeaveOut leave_out) {
     if (first_.size() < most_) {
@@ -27,7 +27,7 @@ class Ends {
     }
   }
 
-  // In the order in which they were added.
+  // Visits the kept elements in the order in which they were added.
   template <typename Visit>
   void for_each(Visit visit) const {
     for (const T& each : first_) visit(each);
@@ -42,7 +42,7 @@ class Ends {
  private:
   size_t most_;
   std::vector<T> first_;
-  std::vector<T> last_;  // a ring
+  std::vector<T> last_;  // ring buffer
   size_t oldest_ = 0;
 };
 

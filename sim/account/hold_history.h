@@ -10,8 +10,8 @@
 
 namespace warpfold::sim {
 
-// Who held a resource and when: a short history of [start, launch) segments, the last one still running. A wait is charged to
-// the holders of its cycles; what lies before the oldest segment goes to the oldest holder.
+// Short history of the launches that held a resource: segments of [start, launch), the newest still open. A wait is
+// charged to the holders of its cycles. Cycles before the oldest segment are charged to the oldest holder.
 class HoldHistory {
  public:
   void hold(Cycle start, int launch) {
@@ -25,15 +25,16 @@ class HoldHistory {
     ++size_;
   }
 
-  // Time is skipped.
+  // Shifts the history by skipped time.
   void move_on(Cycle by) {
     for (Segment& segment : segments_) segment.start += by;
   }
 
-  // No launch has held it.
+  // Forgets all holders.
   void clear() { size_ = 0; }
 
-  // Calls charge(launch, cycles) for the holders of [from, to), newest first.
+  // Calls charge(launch, cycles) for each holder of [from, to), newest first. With an empty history, charges
+  // `without_holder`.
   template <typename Charge>
   void charge(Cycle from, Cycle to, int without_holder, Charge charge) const {
     if constexpr (!kAccounting) return;
@@ -47,9 +48,11 @@ class HoldHistory {
     if (to > from) charge(without_holder, to - from);
   }
 
-  // Only what a wait that began at `earliest` or later can be charged to; of the first of those segments the start is no matter.
+  // Shows only the segments that a wait which began at `earliest` or later can be charged to. The start of the first of
+  // these does not matter: it is no later than `earliest`, or charge() ignores it.
   void visit(StateVisitor& visitor, Cycle earliest) {
-    // Every field. head is the place of a ring's first segment.
+    // Lists every field, so that a new field does not compile until this function handles it. `head` is the index of
+    // the oldest segment.
     [[maybe_unused]] const auto& [segments, head, size] = *this;
     if (!visitor.recording()) {
       for (Segment& segment : segments_) segment.start = visitor.moved(segment.start);

@@ -7,9 +7,9 @@
 
 namespace warpfold::sim {
 
-// Where in its role's program a warp is. The main loop is the loop without loops in it that holds most of the instructions that the
-// role issues over the whole launch; what stands before it is prologue, what stands behind it is epilogue, in the order of the
-// code. Round a persistent tile loop the two come back with every tile:
+// Phase of a role's program. The main loop is the innermost loop that issues the most instructions of the role over the
+// whole launch. Code before it is the prologue and code after it the epilogue, in program order. In a persistent tile
+// loop, prologue and epilogue repeat with every tile:
 //
 //   tile loop { set-up | k loop | store }      prologue, main loop, epilogue, prologue, main loop, ...
 //
@@ -18,17 +18,17 @@ enum class Phase : uint8_t { kPrologue, kMainLoop, kEpilogue };
 inline constexpr int kPhases = enum_size<Phase>();
 std::string_view phase_name(Phase phase);  // "prologue", "main_loop", "epilogue"
 
-// Into what a launch's warp-cycles are split.
+// Segments into which a launch's warp-cycles are split.
 enum class AccountGranularity : uint8_t {
-  kByPhase,        // role and phase
-  kByInstruction,  // instruction; state keys cost more to keep
+  kByPhase,        // by role and phase
+  kByInstruction,  // by instruction; makes state keys larger
 };
 
-// A part of a kernel's code that has an account of its own.
+// Part of a kernel's code that has a row in the account.
 struct Segment {
   uint32_t role = 0;
   Phase phase = Phase::kMainLoop;
-  uint32_t position = 0;  // of an instruction in its role's program, loops counted once; else 0
+  uint32_t position = 0;  // position of an instruction in its role's program, each loop body counted once; 0 if by phase
 };
 
 }  // namespace warpfold::sim

@@ -6,7 +6,7 @@
 namespace warpfold::sim {
 namespace {
 
-// The state of a warp that waits for a resource.
+// Returns the state of a warp that waits for the resource. `leaves_sm`: the memory queue holds up a global access.
 WarpState state_of(Contended resource, bool leaves_sm) {
   switch (resource) {
     case Contended::kIssueSlot:
@@ -23,7 +23,8 @@ WarpState state_of(Contended resource, bool leaves_sm) {
 
 }  // namespace
 
-// Few launches hold anything at a time; a fifth one takes the places of all.
+// Adds `holder`. Four entries suffice, because few launches hold resources at a time. A fifth launch settles and clears
+// all entries.
 int StallLedger::make_place(Account& account, int holder) {
   if (known_ == kHolders) {
     settle(account);
@@ -48,8 +49,9 @@ void StallLedger::charge(Account& account, Row& row) {
 }
 
 void StallLedger::settle(Account& account) {
-  // Every field: one more does not compile until it is listed, and said here what it is once settled. rows and their warps follow
-  // from the resident warps, what they have lost is 0; holders, known and place_of only name places.
+  // Lists every field, so that a new field does not compile until it is listed and its value after settling is stated
+  // here. Rows and their warps follow from the resident warps. `lost` is 0. `holders`, `known` and `place_of` only
+  // index holders.
   [[maybe_unused]] const auto& [rows, unsettled, holders, known, place_of] = *this;
   [[maybe_unused]] const auto& [number, warps, lost] = Row{};
   if (!std::exchange(unsettled_, false)) return;

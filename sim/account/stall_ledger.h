@@ -13,8 +13,9 @@
 
 namespace warpfold::sim {
 
-// Listens to one sub-core: which of its warps stalled in a cycle, for what, and which launch held it. Sums by row of the account
-// and by holder are charged to the account when that is read (settle).
+// Records the stalls of one sub-core: the warps that stalled in a cycle, the reason, and the launch that held the
+// resource. Sums by account row and holder are buffered here and charged to the account by settle(), before the account
+// is read.
 //
 //   stalled(0b0110, math_pipe_throttle, launch 1, ALU)   warps 1 and 2 each lose a cycle on the ALU to launch 1
 class StallLedger {
@@ -31,8 +32,8 @@ class StallLedger {
     for (Row& row : rows_) row.lost[place][loss] += static_cast<uint64_t>(std::popcount(warps & row.warps));
   }
 
-  // Warps that lost the issue slot to a warp of launch `winner`, and warps that lost `pipe` to it. Either mask may be empty: adding
-  // nothing costs less than a branch that is hard to predict.
+  // Records warps that lost the issue slot to a warp of launch `winner`, and warps that lost `pipe` to it. Either mask
+  // may be empty: adding zero is cheaper than a branch that is hard to predict.
   void not_selected(Account& account, WarpMask without_slot, WarpMask without_pipe, int winner, Contended pipe) {
     if constexpr (!kAccounting) return;
     const size_t place = place_for(account, winner);
@@ -44,20 +45,21 @@ class StallLedger {
     }
   }
 
-  // A warp comes to a row of the account, or leaves it.
+  // A warp enters a row of the account, or leaves it.
   void entered(WarpMask warp, uint32_t row);
   void left(Account& account, WarpMask warp, uint32_t row);
-  // Brings the account up to now. What a settled ledger keeps follows from the resident warps.
+  // Charges the buffered sums to the account. The remaining state of a settled ledger follows from the resident warps.
   void settle(Account& account);
 
   bool operator==(const StallLedger&) const = default;
 
  private:
-  // By resource; the memory queue is there twice, the last time for instructions that leave the SM.
+  // One counter per resource. The memory queue has two: the last one for instructions that leave the SM (lg_throttle),
+  // the one before for the others (mio_throttle).
   static constexpr int kLosses = static_cast<int>(Contended::kRegisterWritePort) + 3;
   static constexpr int kHolders = 4;
   static_assert(static_cast<int>(std::ranges::max(kContendedPipe)) < kLosses);
-  // A row of the account with resident warps on the sub-core, and what they have lost to each holder since the last settling.
+  // Account row with resident warps on the sub-core, and the warp-cycles lost to each holder since the last settle().
   struct Row {
     uint32_t row = 0;
     WarpMask warps = 0;
@@ -75,8 +77,8 @@ class StallLedger {
   std::vector<Row> rows_{};
   bool unsettled_ = false;
   std::array<int, kHolders> holders_{};  // launches
-  int known_ = 0;                        // of holders_
-  std::vector<uint8_t> place_of_;        // per launch: its place in holders_; kHolders: none
+  int known_ = 0;                        // number of entries in use in holders_
+  std::vector<uint8_t> place_of_;        // per launch: its index in holders_; kHolders if absent
 };
 
 }  // namespace warpfold::sim

@@ -10,31 +10,31 @@
 
 namespace warpfold::sim {
 
-// Where a resident warp spends a cycle: exactly one of these, named as Nsight Compute names them.
+// State of a resident warp in a cycle: exactly one of these, under the names of Nsight Compute.
 enum class WarpState : uint8_t {
   kSelected,          // issued an instruction
   kWait,              // fixed stall count of the previous instruction
-  kNotSelected,       // eligible, the sub-core issued another warp
-  kDispatchStall,     // the allocate stage was held: register read ports
-  kMathPipeThrottle,  // the pipe's input latch (or the queue of wgmma or tcgen05) was taken
-  kMioThrottle,       // memory-I/O queue full (shared memory, shuffles, mbarriers)
-  kLgThrottle,        // memory-I/O queue full (global memory)
-  kShortScoreboard,   // dependence on shared memory, MUFU, mbarrier
+  kNotSelected,       // eligible, but the sub-core issued another warp
+  kDispatchStall,     // allocate stage blocked by register read or write ports
+  kMathPipeThrottle,  // input latch of the pipe taken, or queue of wgmma or tcgen05 full
+  kMioThrottle,       // memory queue full (shared memory, shuffles, mbarriers)
+  kLgThrottle,        // memory queue full (global memory)
+  kShortScoreboard,   // dependence on shared memory, MUFU or mbarrier
   kLongScoreboard,    // dependence on global memory
   kBarrier,           // CTA barrier
   kGmma,              // outstanding wgmma groups
-  kNoInstruction,     // instruction cache (perfect here: always 0)
-  kBranchResolving,   // branch target
+  kNoInstruction,     // instruction cache miss (the cache is perfect here: always 0)
+  kBranchResolving,   // branch target not resolved
   kSleeping,          // NANOSLEEP
-  kDrain,             // exited, stores outstanding; or waiting for the rest of its CTA
+  kDrain,             // exited, with stores outstanding or other warps of its CTA still running
 };
 inline constexpr int kWarpStates = enum_size<WarpState>();
 std::string_view state_name(WarpState state);  // "selected", "wait", ...
 
-// What kernels can take from each other.
+// Resources for which kernels compete.
 enum class Contended : uint8_t {
   kIssueSlot,
-  // Math pipes of a sub-core, all before kWgmma (tensor: mma.sync).
+  // Math pipes of a sub-core, all before kWgmma. kTensor executes mma.sync.
   kAlu,
   kFmaHeavy,
   kFmaLite,
@@ -43,21 +43,21 @@ enum class Contended : uint8_t {
   kTensor,
   kUniform,
   kFp16,
-  kTensorMemory,  // a sub-core's path to tensor memory
-  kWgmma,         // the SM's asynchronous tensor pipe
-  kTcgen05,       // the same, of architectures with tensor memory
+  kTensorMemory,  // path of a sub-core to tensor memory
+  kWgmma,         // asynchronous tensor pipe of the SM
+  kTcgen05,       // asynchronous tensor pipe of architectures with tensor memory
   kRegisterReadPort,
   kRegisterWritePort,
-  kMemoryQueue,   // sub-core memory-I/O queue and the SM-shared stage
-  kSharedMemory,  // data stage
-  kLoadReturn,    // a sub-core's way back from L1 to the register file
-  kBulkCopy,      // bulk copy engine: taking up copies
-  kSmIngress,     // network port of the SM, bytes that it reads
-  kSmEgress,      // the same, bytes that it writes
+  kMemoryQueue,   // memory queue of the sub-core and the stage shared by the SM
+  kSharedMemory,  // data stage of shared memory and L1
+  kLoadReturn,    // return path of a sub-core from L1 to the register file
+  kBulkCopy,      // bulk copy engine: acceptance of copies
+  kSmIngress,     // network port of the SM, bytes read
+  kSmEgress,      // network port of the SM, bytes written
   kL2Read,
   kL2Write,
   kDram,
-  // What CTAs occupy for as long as they are there.
+  // Capacity that CTAs occupy while they are resident.
   kRegisters,
   kSharedMemoryCapacity,
   kTensorMemoryCapacity,
@@ -98,7 +98,8 @@ inline constexpr auto kContendedNames = by_enum<Contended, std::string_view>({
 
 constexpr std::string_view contended_name(Contended resource) { return kContendedNames[static_cast<size_t>(resource)]; }
 
-// What a warp lacks that waits for a pipe, by configs::Pipe. The build stops here where a pipe's row names something else.
+// Resource that a warp waits for when it waits for a pipe, by configs::Pipe. The build fails if a row of the pipe table
+// names a resource outside Contended.
 inline constexpr auto kContendedPipe = [] {
   std::array<Contended, configs::kPipes> resources{};
   for (const configs::PipeRow& row : configs::kPipeTable) {

@@ -67,7 +67,8 @@ void TimelineRecorder::add_phase(PhaseSlice slice, Cycle end) {
   phases_.add(slice, [&](const PhaseSlice&) { ++phases_left_out_; });
 }
 
-// As CTAs are: a phase that began in the period that was measured ended in skipped time, and the one that goes on began there.
+// Cuts phases as CTA slices are cut: a phase that began in the measured period ended in the skipped time, and the
+// current phase of the same role began there.
 void TimelineRecorder::cut_phases(const Skipped& skip) {
   for (OpenPhases& open : open_phases_) {
     for (OpenRole& role : open.roles) {
@@ -108,8 +109,9 @@ void TimelineRecorder::add_fold(const FoldedSpan& span) {
   });
 }
 
-// A CTA that was placed in the period that was measured ended in the first of those skipped, and the one in its place now was
-// placed in the last of them, as much later. One that was there before runs across all.
+// Cuts CTAs at the skipped time. A CTA that was placed in the measured period ended in the first skipped period. The
+// CTA now in its slot was placed in the last skipped period, `cycles` later. A CTA placed before the measured period
+// runs through the skipped time.
 void TimelineRecorder::skipped(const Skipped& skip, const Use& before, const Use& after) {
   const Cycle cycles = skip.period * skip.periods;
   FoldedSpan span{skip.start, cycles, skip.periods, skip.exact, skip.placed};
@@ -149,7 +151,8 @@ void TimelineRecorder::add_window(UseWindow window) {
   if (windows_.size() > limits_.windows) widen();
 }
 
-// Neighbours become one as long as they are no longer than a window is now. It leaves room for as many again.
+// Doubles the window length until half of the limit is free. Neighbours merge while their sum is no longer than the new
+// length.
 void TimelineRecorder::widen() {
   while (windows_.size() > limits_.windows / 2) {
     width_ *= 2;

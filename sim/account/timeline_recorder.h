@@ -10,22 +10,22 @@
 
 namespace warpfold::sim {
 
-// Keeps the timeline of one SM while it runs: CTAs as they are placed and end, time that was skipped, and what was busy, in
-// windows. It only looks: nothing that it keeps reaches the machine or the state key. A copy goes on from the same history.
+// Records the timeline of one SM while it runs: CTAs as they are placed and end, skipped time, and use by windows. It
+// only observes: nothing recorded reaches the machine or the state key. A copy continues with the same history.
 class TimelineRecorder {
  public:
-  using Use = std::vector<uint64_t>;  // total so far, in the order of the timeline's lanes
+  using Use = std::vector<uint64_t>;  // totals so far, in the order of the timeline's lanes
 
   TimelineRecorder(const TimelineLimits& limits, size_t launches, size_t cta_slots, size_t lanes);
 
   void launch_released(int launch, Cycle at) { released_[launch] = at; }
   void cta_placed(size_t slot, int launch, uint32_t cta_class, Cycle now);
   void cta_ended(size_t slot, Cycle now);
-  // A warp of a CTA: it starts in a phase, comes to another and ends.
+  // A warp of a CTA starts in a phase, enters another phase, and ends.
   void warp_started(size_t slot, size_t warp, int launch, uint32_t role, Phase phase, Cycle now);
   void warp_moved(size_t slot, size_t warp, uint32_t role, Phase phase, Cycle now);
   void warp_ended(size_t slot, uint32_t role, Cycle now);
-  // `periods` periods of `period` cycles have been skipped from `start` on. `placed`: CTAs per launch that were placed in them.
+  // `periods` periods of `period` cycles are skipped from `start`. `placed`: CTAs of each launch placed in them.
   struct Skipped {
     Cycle start = 0;
     Cycle period = 0;
@@ -35,37 +35,38 @@ class TimelineRecorder {
   };
   void skipped(const Skipped& skip, const Use& before, const Use& after);
 
-  // From here on sample() wants to be called, before anything that happens then.
+  // Cycle from which sample() is due, before any other action of that cycle.
   Cycle next_sample() const { return window_start_ + width_; }
   void sample(Cycle now, const Use& use);
 
-  // The history so far was another's, with CTAs of other classes: per launch, what each of those is here.
+  // Translates the CTA classes of a history that was copied from another SM: `class_of`[launch] maps its classes to
+  // those of this SM.
   void exchange_classes(const std::vector<std::map<uint32_t, uint32_t>>& class_of);
 
-  // Nothing comes after `end`.
+  // Closes the last window at `end`, the end of the run.
   void end(Cycle end, const Use& use) { close_window(end, 0, use); }
-  // `launches`: what the SM knows of them; they get the rest.
+  // Returns the timeline. `launches`: the fields of each launch that the SM knows; the recorder fills in the others.
   SmTimeline timeline(std::vector<LaunchSpan> launches) const;
 
  private:
   static constexpr Cycle kFirstWindow = 256;
 
-  // The warps of a role of the CTA in a slot.
+  // Running warps of one role of the CTA in a slot.
   struct OpenRole {
     PhaseSlice slice;
     uint32_t running = 0;  // warps
-    uint64_t moves = 0;    // of the warp that has made most
+    uint64_t moves = 0;    // phase changes of the warp with the most
   };
   struct OpenPhases {
     std::vector<OpenRole> roles;
-    std::vector<uint64_t> moves;  // per warp of the CTA
+    std::vector<uint64_t> moves;  // phase changes of each warp of the CTA
   };
 
-  // CTAs of a launch that the ends of the sequence have not kept.
+  // CTAs of a launch that are neither among the first nor among the last slices.
   struct Middle {
     std::vector<CtaSlice> longest;
     uint64_t left_out = 0;
-    Cycle from = 0;  // of those left out: the first start, the last end
+    Cycle from = 0;  // first start and last end of the CTAs left out
     Cycle to = 0;
   };
 
@@ -81,7 +82,7 @@ class TimelineRecorder {
 
   TimelineLimits limits_;
   std::vector<std::optional<CtaSlice>> open_;  // per CTA slot
-  std::vector<OpenPhases> open_phases_;        // the same
+  std::vector<OpenPhases> open_phases_;        // per CTA slot
   Ends<CtaSlice> ctas_;
   Ends<PhaseSlice> phases_;
   uint64_t phases_left_out_ = 0;
@@ -94,7 +95,7 @@ class TimelineRecorder {
   std::vector<UseWindow> windows_;
   Cycle width_ = kFirstWindow;
   Cycle window_start_ = 0;
-  Use window_use_;  // at its start
+  Use window_use_;  // totals at window_start_
 };
 
 }  // namespace warpfold::sim

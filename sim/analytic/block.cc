@@ -11,30 +11,31 @@
 namespace warpfold::sim {
 namespace {
 
-// The paper's tiles: 128 x 128 x 128 for GEMMs, 64 x 128 x 128 for attention and random numbers.
+// Tiles of the paper: 128 x 128 x 128 for GEMMs, 64 x 128 x 128 for attention and random numbers.
 constexpr double kGemmTile = 128;
 constexpr double kQueryTile = 64;
 constexpr double kKeyTile = 128;
-// FlashAttention-3: two consumer warpgroups of 64 queries read the same keys and values from shared memory.
+// FlashAttention-3: two consumer warpgroups of 64 queries each share the keys and values in shared memory.
 constexpr double kQueriesOfCta = 128;
-// assumed: clusters of 2 x 2, as configs/scenarios/qkv_philox_llama3_70b.textproto says why. Without multicast 128 x 128 tiles of
-// FP8 would ask 64 bytes a clock of L2 for every SM at full tensor rate: 8448, where it reads 5050.
+// assumed: clusters of 2 x 2, for the reason in configs/scenarios/qkv_philox_llama3_70b.textproto. Without multicast,
+// 128 x 128 tiles of FP8 would read 64 bytes per clock and SM at the full tensor rate: 8448 bytes per clock, while L2
+// delivers 5050.
 constexpr double kCluster = 2;
-constexpr double kElementsPerCall = 4.0 * 32;  // of a warp: four for each thread
-// FP8: m64nNk32, N / wgmma_columns_per_clk cycles.
+constexpr double kElementsPerCall = 4.0 * 32;  // elements of a warp: four per thread
+// Multiply-adds per column of an FP8 wgmma, m64nNk32, which takes N / wgmma_columns_per_clk cycles.
 constexpr double kRowsTimesDepth = 64.0 * 32;
 
 double number(uint64_t value) { return static_cast<double>(value); }
 
-// The chip as rates a cycle.
+// Rates of the chip per cycle.
 struct Rates {
-  double sub_cores;                                 // of the chip
+  double sub_cores;                                 // in the chip
   double multiply_adds;                             // FP8, of the chip
-  double hbm_bytes;                                 // read
-  double l2_bytes;                                  // read
-  double registers;                                 // warp-wide, of a sub-core
-  double issue;                                     // of a sub-core
-  double alu, fp32, multiply, wide_multiply, mufu;  // cycles that an instruction holds its pipe
+  double hbm_bytes;                                 // read, of the chip
+  double l2_bytes;                                  // read, of the chip
+  double registers;                                 // warp-wide reads of a sub-core
+  double issue;                                     // instructions of a sub-core
+  double alu, fp32, multiply, wide_multiply, mufu;  // cycles that an instruction occupies its pipe
 };
 
 Expected<Rates> rates_of(const configs::Gpu& gpu, const BlockMachine& machine) {
@@ -65,17 +66,17 @@ Expected<Rates> rates_of(const configs::Gpu& gpu, const BlockMachine& machine) {
   return rates;
 }
 
-// What a kernel asks of the chip.
+// Work of a kernel on the whole chip.
 struct KernelWork {
   double multiply_adds = 0;
   double hbm_bytes = 0;
   double l2_bytes = 0;
-  double warps = 0;  // times the counted code is run by a warp
+  double warps = 0;  // number of times that a warp runs `code`
   CodeCounts code{};
 };
 
 Limiters limiters_of(const Rates& rates, const KernelWork& work) {
-  // A sub-core's share of the warps' code.
+  // Runs of the code per sub-core.
   const double passes = work.warps / rates.sub_cores;
   const CodeCounts& code = work.code;
   std::vector<Limiter> limiters{
@@ -93,7 +94,8 @@ Limiters limiters_of(const Rates& rates, const KernelWork& work) {
   return Limiters(std::move(limiters));
 }
 
-// Non-MatMul instructions of a GEMM's main loop are a few for each k-block: they are left out, as in the paper.
+// Multiply-adds only. The other instructions of a GEMM's main loop are a few per k-block and are left out, as in the
+// paper.
 Limiters gemm(const Rates& rates, double m, double n, double k) {
   KernelWork work;
   work.multiply_adds = m * n * k;
@@ -164,7 +166,7 @@ Expected<Block> make_block(const configs::Gpu& gpu, const BlockShape& shape, con
   const Limiters rng = random_numbers(*rates, shape, **philox);
   const AttentionCounts& code = machine.attention == AttentionCode::kFlashAttention3 ? kFlashAttention3 : kFlashAttention2;
   const Limiters dropping = attention(*rates, shape, code.dropping, true);
-  // Fused, the bits are applied as they are made: nothing is read for them.
+  // The fused kernel applies each bit as it is generated and reads none.
   const Limiters applying = attention(*rates, shape, code.dropping, false);
   return Block{{gemm(*rates, m, 3 * e, e), gemm(*rates, m, e, e), gemm(*rates, m, 4 * e, e), gemm(*rates, m, e, 4 * e)},
                rng,

@@ -4,35 +4,36 @@
 
 namespace warpfold::sim {
 
-// What one warp of compiled code issues for a piece of work, by pipe.
+// Instructions that one warp of compiled code issues for a unit of work, by pipe.
 struct CodeCounts {
   double instructions;
   double alu;
   double fp32;           // FFMA, FMUL, FADD
-  double multiply;       // IMAD and its forms that write 32 bits, VIADD
+  double multiply;       // IMAD and its forms with a 32-bit result, VIADD
   double wide_multiply;  // IMAD.WIDE
   double mufu;
-  double register_words;  // 32-bit registers that all instructions read
+  double register_words;  // 32-bit registers read by all instructions
 };
 
-// Counted in the steady-state loops of code that nvcc 13.0 (V13.0.88) generates for sm_90a, as nvdisasm 12.5 prints it; conditional
-// blocks count as taken, spin-wait paths not at all.
+// Counts come from steady-state loops of code that nvcc 13.0 (V13.0.88) generates for sm_90a, as disassembled by
+// nvdisasm 12.5. Conditional blocks count as taken; spin-wait paths do not count.
 
-// FlashAttention-3 forward (commit 0251105a), head dimension 128, FP16, 128 x 128 tile: one warp of a consumer warpgroup for a
-// block of 64 queries x 128 keys, so that four of them, one on each sub-core, make the block. FP8 has half as many wgmma of its 16
-// and converts more; that was not compiled.
+// FlashAttention-3 forward (commit 0251105a), head dimension 128, FP16, 128 x 128 tile. The unit of work is a block of
+// 64 queries x 128 keys, computed by the four warps of a consumer warpgroup, one per sub-core; the counts are of one of
+// these warps. FP8 issues half of the 16 wgmma and converts more; that code was not compiled.
 struct AttentionCounts {
   CodeCounts plain;
-  CodeCounts dropping;  // with one stored bit an element read and applied
+  CodeCounts dropping;  // also reads and applies one stored bit per element
 };
 inline constexpr AttentionCounts kFlashAttention3{{470, 109, 198, 9, 0, 66, 788.0}, {569, 181, 198, 26, 1, 66, 949.0}};
 
-// FlashAttention-2 forward (the same commit, for sm_90), head dimension 128, FP16: one of four warps for 128 queries x 64 keys, as
-// many scores. Its 256 HMMA read 2496 of the registers.
+// FlashAttention-2 forward (same commit, for sm_90), head dimension 128, FP16. The counts are of one of four warps for
+// 128 queries x 64 keys, which is the same number of scores. Its 256 HMMA account for 2496 of the register reads.
 inline constexpr AttentionCounts kFlashAttention2{{947, 194, 268, 22, 2, 68, 3595.0}, {998, 236, 268, 35, 2, 68, 3713.0}};
 
-// Philox4x32 with 32-bit thresholds, one stored bit an element: one warp for one call of each thread, four elements a thread. The
-// counter's words change from call to call, so that no round can be moved out of the loop.
+// Philox4x32 with 32-bit thresholds and one stored bit per element. The unit of work is one call in each thread of a
+// warp, four elements per thread. The words of the counter change from call to call, so the compiler cannot move a
+// round out of the loop.
 struct PhiloxCounts {
   uint32_t rounds;
   CodeCounts call;

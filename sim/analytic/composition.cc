@@ -16,8 +16,8 @@ Composition sum_of(std::string name, double others, double gemm, double exposed_
 }  // namespace
 
 Interference paper_interference() {
-  // GEMM 4 % slower, random numbers 50 % slower, dropping 12 % on attention; fusion hides 10 to 20 % of the random numbers' time,
-  // of which the middle is taken.
+  // GEMM 4 % slower, random numbers 50 % slower, dropping 12 % on attention. Fusion hides 10 to 20 % of the random
+  // numbers' time; the model uses the middle.
   return {"paper", 1.04, 1.5, 1.12, 0.15};
 }
 

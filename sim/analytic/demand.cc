@@ -15,7 +15,7 @@ using isa::Pipe;
 
 uint64_t round_up_divide(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 
-// Of the SM-shared stage.
+// Returns the requests of the instruction to the memory stage shared by the SM.
 uint64_t requests_of(const MicroOp& op) { return op.behaviour == Behaviour::kLoadConstant ? op.wavefronts : 1; }
 
 uint64_t wavefronts_of(const MicroOp& op) {
@@ -52,8 +52,9 @@ std::optional<AccessKind> kind_of(const MicroOp& op) {
   }
 }
 
-// Walks one warp's program and counts. A loop is walked twice, for its first pass and for all later ones: what the register-file
-// cache holds at the end of a pass depends on that pass alone, so that later passes read alike.
+// Counts one warp's program. Each loop is walked twice: once for its first pass and once for all later passes. The
+// content of the register-file cache at the end of a pass depends on that pass alone, so all later passes read the
+// same registers.
 class Walk {
  public:
   Walk(const Spec& spec, const KernelImage& image, const Program& program, const traces::CtaClass& values, Demand& demand)
@@ -150,7 +151,7 @@ class Walk {
     counts.wavefronts += times * wavefronts;
   }
 
-  // The share of requests that L1 serves.
+  // Returns the share of requests that L1 serves.
   double in_l1(const MicroOp& op) const {
     if (op.stream < 0) return 0;
     const traces::MemoryStream& stream = image_.kernel->streams[static_cast<size_t>(op.stream)];

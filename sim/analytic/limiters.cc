@@ -18,11 +18,12 @@ using isa::Pipe;
 
 double number(uint64_t value) { return static_cast<double>(value); }
 
-// Registers of a bank that a warp may find in the register-file cache because the warp before it in its slot left them there: three
-// operands of up to four registers, two of them in the bank.
+// Most reads of a bank that a warp finds in the register-file cache because the previous warp in its slot left them.
+// The cache holds three operands of up to four registers each, two of them in the bank.
 constexpr uint64_t kInheritedReads = 6;
 
-// Which SM's work counts: the least that the SM with most has, whichever SM gets which CTA, or what every SM had if all were alike.
+// Work of an SM to count. kWholeCtas: the minimum, over all distributions of CTAs, of the work of the busiest SM.
+// kEvenly: the mean work of an SM.
 enum class Spread { kWholeCtas, kEvenly };
 
 class Counter {
@@ -38,7 +39,8 @@ class Counter {
   std::vector<Limiter> take() { return std::move(limiters_); }
 
  private:
-  // Of the n CTAs that ask a resource for no less than a CTA of one class does, some SM has n / SMs, rounded up.
+  // For each CTA class: if n CTAs demand at least as much of a resource as this class, some SM runs at least n / SMs of
+  // them, rounded up.
   void add_whole_ctas() {
     std::vector<uint64_t> ctas(demand_.of_cta.size());  // by CTA class
     for (const traces::CtaRun& run : image_.kernel->grid) ctas[run.cta_class] += run.count;
@@ -59,7 +61,7 @@ class Counter {
     }
   }
 
-  // Limiters of one SM that runs so many CTAs of a class.
+  // Returns the limiters of one SM that runs `ctas` CTAs of a class.
   std::vector<Limiter> of_ctas(size_t cta_class, uint64_t ctas) {
     std::vector<Limiter> known = std::exchange(limiters_, {});
     Demand demand;
@@ -69,7 +71,7 @@ class Counter {
     return known;
   }
 
-  // Of several figures for a resource the largest stays.
+  // Adds a limiter. If the resource has one already, keeps the one with the larger lower bound.
   void offer(const std::string& resource, double cycles, double slack) {
     if (cycles <= 0) return;
     const auto known = std::ranges::find(limiters_, resource, &Limiter::resource);
@@ -80,7 +82,7 @@ class Counter {
     }
   }
 
-  // What `sms` SMs do together, of which each does the same.
+  // Adds the resources of `sms` SMs that share the work evenly.
   void add_sm(const Demand& demand, uint64_t warps, uint32_t sms) {
     const double sub_cores = number(spec_.sub_cores) * sms;
     const double slots = number(spec_.issue_width) / spec_.issue_interval * sub_cores;
@@ -88,7 +90,7 @@ class Counter {
     for (const isa::PipeRow& row : isa::kMathPipes) {
       if (!spec_.has(row.pipe)) continue;
       const auto p = static_cast<size_t>(row.pipe);
-      // The pipe's last instructions: one in the latch and those in front of it.
+      // Work that may outlast the kernel: the instruction in the latch and those queued in front of the pipe.
       const uint64_t queued = (spec_.admission[p] + uint64_t{1}) * longest_interval(row.pipe);
       offer(std::string(row.name), number(demand.pipe_cycles[p]) / sub_cores, number(queued));
     }
@@ -96,7 +98,7 @@ class Counter {
     add_memory_stage(demand, sms);
   }
 
-  // FMA lite is held by what goes to FMA heavy too.
+  // Instructions for FMA heavy occupy FMA lite as well.
   uint64_t longest_interval(Pipe pipe) const {
     const auto& longest = demand_.largest.pipe_cycles;
     const uint64_t own = longest[static_cast<size_t>(pipe)];
@@ -105,14 +107,15 @@ class Counter {
 
   void add_register_reads(const Demand& demand, uint64_t warps, double sms) {
     const double rate = number(spec_.half_read_ports_per_bank) / 2 * spec_.sub_cores * sms;
-    // The reads of the last two instructions lie within two windows behind their issue; a wide operand stretches a window to six,
-    // half a port to twelve. So do those of the stages that a wider issue has besides.
+    // Reads of the last two instructions end within two windows after their issue. A wide operand stretches a window to
+    // six cycles, or to twelve with half a port per bank. The reads of the additional stages of a wider issue end
+    // within these windows too.
     const double in_flight = 4 + 3 * std::max<double>(spec_.read_window, spec_.half_read_ports_per_bank > 1 ? 6 : 12);
     offer("register_read_ports", number(*std::ranges::max_element(demand.register_reads)) / rate,
           in_flight + number(warps * kInheritedReads) / rate);
   }
 
-  // Requests that may be anywhere between issue and the data stage when the last warp exits.
+  // Returns the most requests that can be between issue and the data stage when the last warp exits.
   uint64_t outstanding() const { return uint64_t{spec_.sub_cores} * spec_.memory_queue_entries + spec_.memory_credits; }
 
   uint64_t outstanding_bytes() const {
@@ -125,7 +128,7 @@ class Counter {
     const LargestRequest& largest = demand_.largest;
     const uint64_t commands = largest.wgmma_waited_for ? 0 : spec_.wgmma_fifo_entries + uint64_t{1};
     offer("wgmma", number(demand.wgmma_quarter_cycles) / 4 / sms, number(commands * largest.wgmma_cycles));
-    // Products that no warp has waited for: as many as the queues hold, and the one in the tensor cores.
+    // Products that no warp waited for: the capacity of the queues, and one in the tensor cores.
     const uint64_t products = uint64_t{spec_.sub_cores} * spec_.tcgen05_queue_entries + 1;
     if (spec_.has(Pipe::kTcgen05)) offer("tcgen05", number(demand.tcgen05_cycles) / sms, number(products * largest.tcgen05_cycles));
     const double left_over =
@@ -145,7 +148,8 @@ class Counter {
     offer("sm_egress", demand.bytes_out / egress / sms, 1);
   }
 
-  // A bulk load that fills a stage is waited for before the stage is used; those of the last stages need not be.
+  // A warp waits for a bulk load before it uses the stage that the load fills. Nothing need wait for the loads of the
+  // last stages.
   double bulk_slack() const {
     uint64_t stages = 0;
     for (const traces::Ring& ring : image_.kernel->rings) stages += ring.depth;
@@ -170,13 +174,15 @@ class Counter {
       written += chip_.stream_written_bytes[s] * share;
       besides += may_hit_besides(chip_, s) * share;
     }
-    // What may stay dirty in L2 need not be written before the kernel ends; every SM rounds the bytes of a stream by itself.
+    // Bytes that may stay dirty in L2 need not be written before the kernel ends. Each SM rounds the bytes of each
+    // stream by itself.
     const double stays = std::min(written, number(memory.l2_dirty_bytes));
     const double rounded = number(memory.sm_count * image_.kernel->streams.size());
     offer("dram", (read + written) / dram, (stays + queued + rounded + besides) / dram + 1);
   }
 
-  // Bytes of a stream that L1 may serve besides the mean: its hits may be the largest requests.
+  // Returns by how much the bytes of a stream that miss L1 may fall below their mean: the hits may be the largest
+  // requests.
   double may_hit_besides(const Demand& demand, size_t s) const {
     const traces::MemoryStream& stream = image_.kernel->streams[s];
     uint64_t requests = 0;

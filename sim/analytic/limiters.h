@@ -12,39 +12,39 @@ class Gpu;
 
 namespace warpfold::sim {
 
-// How long one resource needs for what a kernel asks of it, if it never waits.
+// Time that one resource needs for a kernel's demand if it never waits.
 struct Limiter {
-  std::string resource;  // issue_slot, alu, ..., wgmma, shared_memory, l2_read, dram: the names of a simulation's resources
+  std::string resource;  // issue_slot, alu, ..., wgmma, shared_memory, l2_read, dram: resource names of the simulation
   double cycles = 0;
-  double slack = 0;  // of these, how many may lie behind the kernel's end: queued by its last instructions, or not needed
+  double slack = 0;  // part of cycles that the run may avoid: work queued when the kernel ends, or work that may not be needed
 };
 
-// A kernel's limiters, the longest first. Its time is the first one's: no kernel is faster, and the limiter model takes it to be
-// that fast.
+// Limiters of a kernel, longest first. The limiter model estimates the kernel's time as that of the first limiter; the
+// kernel cannot be faster, up to its slack.
 class Limiters {
  public:
   explicit Limiters(std::vector<Limiter> limiters);
 
   const std::vector<Limiter>& all() const { return limiters_; }
   double cycles() const { return limiters_.front().cycles; }
-  double cycles_of(const std::string& resource) const;  // 0 where the kernel asks nothing of it
-  // What no simulation of the kernel can be faster than.
+  double cycles_of(const std::string& resource) const;  // 0 if the kernel does not use the resource
+  // Returns the cycles below which no simulation of the kernel can be.
   double lower_bound() const;
 
  private:
   std::vector<Limiter> limiters_;
 };
 
-// One stream of instructions that does the work of both: resource by resource the sum.
+// Returns the limiters of one instruction stream that does the work of both: the sum for each resource.
 Limiters merged(const Limiters& one, const Limiters& other);
 
-// Counts a kernel's rolled program for a GPU. Resources inside an SM: the SM that must have most of them,
-// whichever SM gets which CTA; L2 and DRAM: the chip.
-// Fails where a CTA can never fit or the kernel is for another architecture, as a simulation does.
+// Counts a kernel's rolled program for a GPU. Resources of an SM are counted for the SM with the most work, at its
+// minimum over all distributions of CTAs to SMs. L2 and DRAM are counted for the chip. Fails like a simulation if a CTA
+// can never fit, or if the kernel is for another architecture.
 Expected<Limiters> limiters_of(const configs::Gpu& gpu, const traces::Kernel& kernel);
 
-// All the kernels' work, spread evenly over the SMs: whatever the policy, no way to run them on this GPU takes less than its lower
-// bound.
+// Returns limiters of all the kernels' work, spread evenly over the SMs. No policy can run the kernels on this GPU in
+// less time than their lower bound.
 Expected<Limiters> limiters_of_any_policy(const configs::Gpu& gpu, const std::vector<const traces::Kernel*>& kernels);
 
 }  // namespace warpfold::sim

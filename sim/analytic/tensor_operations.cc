@@ -26,11 +26,11 @@ const Family* family_of(std::string_view name) {
 
 constexpr uint64_t bits(OperandWidth width) { return width == OperandWidth::k16 ? 16 : width == OperandWidth::k8 ? 8 : 4; }
 
-// Elements of k in the 32 bytes of it that wgmma and tcgen05.mma take.
+// Returns the elements along k in the 32 bytes that wgmma and tcgen05.mma take.
 constexpr uint64_t elements_of_k(OperandWidth width) { return 256 / bits(width); }
 
-// mma.sync: m16n8k8, k16 and k32 by the digits of the name; without them the largest of the type. Volta's four products of m8n8k4
-// are made in four steps, in two with FP16 sums.
+// mma.sync is m16n8k8, k16 or k32 by the digits of the name; without digits, the largest k of the type. Volta computes
+// four products of m8n8k4 in four steps, or in two steps with FP16 sums.
 uint64_t mma_sync_operations(std::string_view name, OperandWidth width) {
   if (name.contains(".884")) return 4 * 2 * 8 * 8 * 4 / (name.contains(".F16") ? 2 : 4);
   const uint64_t k = name.contains(".16832")   ? 32

@@ -9,14 +9,14 @@
 
 namespace warpfold::sim {
 
-// Widths of the operands that the tensor cores multiply, in bits.
+// Width in bits of the operands that the tensor cores multiply.
 enum class OperandWidth : uint8_t { k16, k8, k4 };
 
-// Of an opcode by its name; none of one that multiplies no matrices.
+// Returns the operand width of an opcode; empty if it is no matrix product.
 std::optional<OperandWidth> operand_width(std::string_view opcode);
 
-// What one warp instruction has the tensor cores do: a multiply-add is two operations. Of a wgmma, which four warps issue together,
-// a quarter. An instruction that multiplies no matrices does nothing.
+// Tensor core operations of one warp instruction. A multiply-add counts as two operations. A wgmma, which four warps
+// issue together, counts a quarter per warp. An instruction other than a matrix product has none.
 struct TensorOperations {
   OperandWidth width = OperandWidth::k16;
   uint64_t count = 0;

@@ -21,7 +21,7 @@ class Chip {
   Chip(const Spec& spec, const std::vector<Launch>& launches, bool serialise)
       : spec_(spec), launches_(launches), serialise_(serialise), released_(launches.size(), false) {
     for (const Launch& each : launches) images_.push_back(*make_image(spec_, *each.kernel));
-    std::vector<int> epoch_of(launches.size());  // bounds part an SM between the launches of theirs alone
+    std::vector<int> epoch_of(launches.size());  // bounds split an SM only among launches of the same epoch
     queues_.resize(launches.size());
     const std::vector<Epoch> epochs = epochs_of(launches, serialise);
     for (size_t e = 0; e < epochs.size(); ++e) {
@@ -70,7 +70,8 @@ class Chip {
     return range.count == 0 || (sm >= range.first && sm < range.first + range.count);
   }
 
-  // SMs that ask for a CTA get the next of the grid, those with the fewest warps first.
+  // Runs the SMs for one cycle. SMs that ask for a CTA get the next CTAs of the grid, the SM with the fewest warps
+  // first.
   void run_cycle(Cycle now) {
     while (true) {
       for (size_t s = 0; s < sms_.size(); ++s) {
@@ -108,7 +109,7 @@ class Chip {
   }
   bool asks(size_t sm) const { return sms_[sm]->state().asks != kNoLaunch; }
 
-  // SMs learn of the transfers that L2 and DRAM have passed by then.
+  // Tells SMs of their transfers that have passed L2 and DRAM by `now`.
   void deliver(Cycle now) {
     while (memory_->next() <= now) {
       ChipMemory::Passed passed;
@@ -119,7 +120,8 @@ class Chip {
     }
   }
 
-  // Launches placed before this one: of higher priority, or of an equal one and a lower stream, or written earlier.
+  // Returns the number of launches placed before this launch: launches of higher priority, then of a lower stream, then
+  // earlier in the list.
   int rank(size_t launch) const {
     const auto key = [&](size_t l) { return std::tuple(-launches_[l].priority, launches_[l].stream, l); };
     int before = 0;
@@ -179,7 +181,7 @@ class Chip {
   std::vector<bool> released_;
   std::vector<std::unique_ptr<Sm>> sms_;
   std::vector<Cycle> next_;
-  std::vector<std::deque<traces::CtaRun>> queues_;  // [launch]: the CTAs that have yet to be given
+  std::vector<std::deque<traces::CtaRun>> queues_;  // [launch]: CTAs not yet assigned to an SM
 };
 
 }  // namespace

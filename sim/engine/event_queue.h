@@ -12,8 +12,9 @@
 
 namespace warpfold::sim {
 
-// Pending events of one SM in the total order (time, sequence of scheduling). Most are due within a few hundred cycles: these are
-// in a ring of lists, one a cycle, in which a bit says where there are any. The others (replies of DRAM, releases) are in a heap.
+// Pending events of one SM, in the total order (time, sequence of scheduling). Most events are due within a few hundred
+// cycles. They go into a ring of lists, one list per cycle, with an occupancy bit per list. Later events (DRAM replies,
+// releases) go into a heap.
 //
 //   taken up to 1000:  ring[1000 % 256] -> a -> b      heap: d at 1700, e at 1701
 //                      ring[1003 % 256] -> c
@@ -29,19 +30,19 @@ class EventQueue {
 
   EventQueue() { ring_.fill({kNone, kNone}); }
 
-  // At the time of the event taken last or later.
+  // Schedules an event at the time of the event popped last, or later.
   void schedule(Cycle time, const Payload& payload) { add({time, sequence_++, payload}, time - taken_ < kRing); }
-  // Before everything else of its time, whenever that was or will be scheduled.
+  // Schedules an event before all other events of the same time, scheduled before or after this call.
   void schedule_first(Cycle time, const Payload& payload) { add({time, 0, payload}, false); }
 
   size_t size() const { return size_; }
   Cycle next_time() const { return next_; }
 
-  // The next one.
+  // Removes the next event and returns its payload.
   Payload pop() {
     taken_ = next_;
     --size_;
-    // What the list holds is due now: it came within a ring's length of an event before.
+    // All events in this list are due now: each was scheduled less than a ring's length ahead.
     List& list = ring_[next_ % kRing];
     if (!far_.empty() && far_.front().time == next_ &&
         (list.first == kNone || far_.front().sequence < nodes_[list.first].event.sequence)) {
@@ -62,12 +63,13 @@ class EventQueue {
     return node.event.payload;
   }
 
-  // All of them, those of the ring in their order.
+  // Visits all events: the ring's in order, then the heap's in no order.
   template <typename Visit>
   void for_each(Visit visit) const {
     const size_t begin = taken_ % kRing / 64;
     const uint64_t from_taken = ~uint64_t{0} << taken_ % 64;
-    for (size_t i = 0; i <= occupied_.size(); ++i) {  // the first word twice: what is taken next, and what comes last
+    for (size_t i = 0; i <= occupied_.size(); ++i) {  // The first word is visited twice: first the bits from taken_ on,
+                                                      // last the bits before it.
       const size_t word = (begin + i) % occupied_.size();
       uint64_t bits = occupied_[word] & (i == 0 ? from_taken : i == occupied_.size() ? ~from_taken : ~uint64_t{0});
       for (; bits != 0; bits &= bits - 1) {
@@ -78,7 +80,7 @@ class EventQueue {
     for (const Event& event : far_) visit(event);
   }
 
-  // All are so much later, modulo 2^64.
+  // Moves all events by `by` cycles, modulo 2^64.
   void shift(Cycle by) {
     for (const List& list : ring_) {
       for (uint32_t n = list.first; n != kNone; n = nodes_[n].next) nodes_[n].event.time += by;
@@ -99,7 +101,7 @@ class EventQueue {
 
   struct Node {
     Event event;
-    uint32_t next;  // of its list; none: kNone
+    uint32_t next;  // next node of the list; kNone at its end
     bool operator==(const Node&) const = default;
   };
   struct List {
@@ -107,7 +109,7 @@ class EventQueue {
     uint32_t last;
     bool operator==(const List&) const = default;
   };
-  // A type of its own, not a function: the heap's algorithms have it inlined.
+  // A function object instead of a function, so that the heap algorithms inline it.
   struct Later {
     bool operator()(const Event& a, const Event& b) const { return a.time != b.time ? a.time > b.time : a.sequence > b.sequence; }
   };
@@ -153,9 +155,9 @@ class EventQueue {
   std::array<List, kRing> ring_;
   std::array<uint64_t, kRing / 64> occupied_{};
   std::vector<Node> nodes_;
-  uint32_t free_ = kNone;   // nodes that are in no list, linked by `next`
-  std::vector<Event> far_;  // a heap
-  Cycle taken_ = 0;         // when the event taken last was due
+  uint32_t free_ = kNone;   // list of unused nodes, linked by `next`
+  std::vector<Event> far_;  // heap
+  Cycle taken_ = 0;         // time of the event popped last
   Cycle next_ = kNever;
   size_t size_ = 0;
   uint64_t sequence_ = 1;

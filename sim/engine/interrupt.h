@@ -5,14 +5,14 @@
 
 namespace warpfold::sim {
 
-// Thrown out of a simulation that was told to stop.
+// Thrown by a simulation that was told to stop.
 class Interrupted : public std::runtime_error {
  public:
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-// Whether simulations of this process are to stop. An SM looks in every cycle that it simulates, the dealing of
-// CTAs at every run of equal ones.
+// Flag that tells all simulations of this process to stop. An SM polls it in every cycle that it simulates, and a run
+// of the chip polls it in every round.
 inline std::atomic<bool>& stop_wanted() {
   static std::atomic<bool> wanted{false};
   return wanted;

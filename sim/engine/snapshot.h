@@ -8,18 +8,18 @@
 
 namespace warpfold::sim {
 
-// The loops that warps are in, and the trips left of each.
+// Loops in which the warps are, and the trips left of each loop.
 struct Trips {
   struct OfWarp {
-    uint64_t serial = 0;  // a warp that took another's place has another one
+    uint64_t serial = 0;  // unique number of the warp; a warp that replaces another one has a new number
     int launch = 0;
-    uint32_t depth = 0;  // loops
-    size_t first = 0;    // of them, in `left`
+    uint32_t depth = 0;  // number of nested loops around the warp's position
+    size_t first = 0;    // index in `left` of the outermost loop
 
     bool operator==(const OfWarp&) const = default;
   };
   std::vector<OfWarp> warps{};
-  std::vector<uint64_t> left{};  // warp by warp, the outermost loop first
+  std::vector<uint64_t> left{};  // warp by warp, outermost loop first
 
   std::span<const uint64_t> of(const OfWarp& warp) const { return std::span(left).subspan(warp.first, warp.depth); }
   void add(uint64_t serial, int launch, std::span<const uint64_t> trips) {
@@ -35,22 +35,22 @@ struct Trips {
   bool operator==(const Trips&) const = default;
 };
 
-// The state of an SM before a cycle, taken apart into what folding needs (docs/folding_proof.md):
+// State of an SM before a cycle, split by its role in folding (docs/folding_proof.md):
 //
-//   key      what influences the future, relative to the cycle; compared whole
-//   counts   what only counts: grows by the same amount in every period
-//   charges  the same, of counters that an account makes as it needs them: a later state of an SM has no fewer, those of an earlier
-//            one first
-//   levels   quantities between two bounds: they go on as they do until one would come to a bound
-//   trips    left of the loops that each warp is in
-//   moments  cycles that are either as long ago as a period earlier, or the very same cycle as then (a wait that goes on); whose
-//            they are
-//   classes  of the resident CTAs: a recurrence has the same, a state that is alike may have others
+//   key      state that influences the future, relative to the cycle; compared whole
+//   counts   statistics: they grow by the same amount in every period
+//   charges  statistics whose counters an account creates on demand. A later state of the same SM has at least the
+//            counters of an earlier state, in the same order, at its front
+//   levels   quantities between two bounds: they change by the same amount in every period until one would reach a bound
+//   trips    trips left of the loops around each warp
+//   moments  start cycles of waits and residencies. One period later a start either lies one period later, or is the
+//            same cycle (a wait that lasts). `whose` names the warp of each
+//   classes  CTA classes of the resident CTAs: equal in a recurrence, possibly different in a similar state
 struct Snapshot {
   struct Level {
     uint64_t at = 0;
     uint64_t most = 0;
-    uint64_t added = 0;  // so far
+    uint64_t added = 0;  // total added so far
 
     bool operator==(const Level& other) const { return at == other.at && most == other.most; }
   };
@@ -63,15 +63,15 @@ struct Snapshot {
   Trips trips;
   std::vector<Cycle> moments;
   std::vector<uint64_t> whose;
-  std::vector<uint64_t> placed;  // per launch: CTAs placed so far
-  uint64_t instructions = 0;     // issued so far, all launches
+  std::vector<uint64_t> placed;  // CTAs placed so far, per launch
+  uint64_t instructions = 0;     // issued so far by all launches
 
   void clear() {
     for (auto* words : {&key, &classes, &counts, &charges, &moments, &whose, &placed}) words->clear();
     levels.clear();
     trips.clear();
   }
-  // Begins anew, for a state about as large as another one.
+  // Clears the snapshot and reserves memory for a state about as large as `like`.
   void make_room(const Snapshot& like) {
     clear();
     for (const auto words :
@@ -82,16 +82,16 @@ struct Snapshot {
   }
 };
 
-// How a state moves on: what is added to what it counts and taken from what it has left.
+// Change of a state by a skip: additions to its counts and reductions of its remaining work.
 struct FastForward {
   uint64_t periods = 0;
-  Cycle cycles = 0;                   // modulo 2^64: a state may be moved to an earlier time, before which nothing has been
+  Cycle cycles = 0;                   // modulo 2^64: a state may move back (StateVisitor::moved clamps to cycle 0)
   std::vector<uint64_t> counted;      // in the order of Snapshot::counts
-  std::vector<uint64_t> charged;      // in the order of Snapshot::charges; what is beyond them stays as it is
+  std::vector<uint64_t> charged;      // in the order of Snapshot::charges; later counters do not change
   std::vector<uint64_t> risen;        // in the order of Snapshot::levels, modulo 2^64
   std::vector<uint64_t> trips_taken;  // in the order of Trips::left
-  std::vector<Cycle> moments;         // per moment: by how much it moves
-  std::vector<uint64_t> placed;       // per launch: CTAs
+  std::vector<Cycle> moments;         // shift of each moment
+  std::vector<uint64_t> placed;       // CTAs placed, per launch
 };
 
 }  // namespace warpfold::sim

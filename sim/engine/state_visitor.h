@@ -13,30 +13,31 @@
 
 namespace warpfold::sim {
 
-// Sees every field of a key, and may leave it out.
+// Sees every field of a key and may exclude it.
 class KeyFilter {
  public:
   virtual ~KeyFilter() = default;
   virtual bool keeps(const char* name, uint64_t word) = 0;
 };
 
-// Every stateful part of the machine shows its fields to a visitor, always in the same order: once to take a state, once to move
-// it on. A field is one of
+// Visitor to which every stateful part of the machine shows its fields, always in the same order: to record a snapshot,
+// or to move the state by a fast-forward. Each field is one of
 //
 //   value     influences the future as it is
-//   time      a cycle; all cycles up to now mean the same ("free since")
-//   moment    a cycle whose distance counts even when it is past
-//   count     a statistic; charges: those that have not been there from the start
-//   level     a quantity between 0 and a bound that only counts when it comes to one of the two
-//   relative  a value made of fields that only count together; moving the state on leaves those fields alone
+//   time      a cycle; all past cycles are equivalent ("free since")
+//   moment    a cycle whose distance matters even when it is past
+//   since     the start of a wait or residency of a warp
+//   count     a statistic; charges: statistics whose counters are created on demand
+//   level     a quantity between 0 and a bound that matters only when it reaches either
+//   relative  a difference of fields that matter only together; a fast-forward leaves these fields unchanged
 class StateVisitor {
  public:
-  // Takes the state before cycle `now`.
+  // Records the state before cycle `now`.
   StateVisitor(Snapshot& into, Cycle now, KeyFilter* filter = nullptr) : snapshot_(&into), now_(now), filter_(filter) {
     into.clear();
     into.at = now;
   }
-  // Moves the state on.
+  // Moves the state by a fast-forward.
   explicit StateVisitor(const FastForward& fast_forward) : fast_forward_(&fast_forward) {}
 
   bool recording() const { return snapshot_ != nullptr; }
@@ -46,7 +47,8 @@ class StateVisitor {
     if (recording()) push(name, value);
   }
   void relative(const char* name, uint64_t difference) { value(name, difference); }
-  // Small fields, which share a word: name, value, name, value. Each has the bits of its type, a bool one.
+  // Small fields that share a word of the key, given as name, value, name, value. A field takes the bits of its type, a
+  // bool one bit.
   template <typename... Fields>
   void values(Fields... fields) {
     if (!recording()) return;
@@ -62,7 +64,7 @@ class StateVisitor {
       cycle = moved(cycle);
     }
   }
-  // All cycles up to `margin` cycles ago mean the same.
+  // As above, with all cycles up to `margin` cycles ago equivalent.
   void time(const char* name, Cycle& cycle, Cycle margin) {
     if (recording()) {
       push(name, cycle == kNever ? kNever : cycle + margin > now_ ? cycle + margin - now_ : 0);
@@ -77,7 +79,8 @@ class StateVisitor {
       cycle += fast_forward_->cycles;
     }
   }
-  // Since when something of a warp goes on that is charged at its end; `what` of kMomentsOfAWarp.
+  // Start of a warp's wait or residency, which is charged when it ends. `what` tells apart the kMomentsOfAWarp starts
+  // of a warp.
   void since(uint64_t serial, uint64_t what, Cycle& cycle) {
     if (recording()) {
       snapshot_->moments.push_back(cycle);
@@ -112,7 +115,8 @@ class StateVisitor {
     for (uint64_t& total : totals.first(std::min(totals.size(), fast_forward_->charged.size() - next_charge_)))
       total += fast_forward_->charged[next_charge_++];
   }
-  // `added`: all that has been added so far, at or above what a period adds.
+  // `added`: running total of additions to the level, or an upper bound of it. It limits how far the level rises within
+  // a period.
   void level(uint64_t& level, uint64_t most, uint64_t added) {
     if (recording()) {
       snapshot_->levels.push_back({level, most, added});
@@ -120,20 +124,20 @@ class StateVisitor {
       level += fast_forward_->risen[next_level_++];
     }
   }
-  // Of the loops that a warp is in.
+  // Trips left of the loops around a warp, outermost first.
   void trips(uint64_t serial, int launch, std::span<uint64_t> left) {
     if (recording()) return snapshot_->trips.add(serial, launch, left);
     for (uint64_t& each : left) each -= fast_forward_->trips_taken[next_trip_++];
   }
-  // CTAs of a launch placed so far. Returns how many more have been placed in the periods skipped.
+  // CTAs of a launch placed so far. Returns the number of CTAs placed in the skipped periods; 0 while recording.
   uint64_t placed(uint64_t ctas) {
     if (!recording()) return fast_forward_->placed[next_launch_++];
     snapshot_->placed.push_back(ctas);
     return 0;
   }
-  // Cycles that a skip moves by; 0 while recording.
+  // Cycles by which the state moves; 0 while recording.
   Cycle shift() const { return recording() ? 0 : fast_forward_->cycles; }
-  // A cycle, so much later; what would come before cycle 0 was `before_all`.
+  // Returns `cycle` moved by the fast-forward. A cycle that would come before cycle 0 becomes `before_all`.
   Cycle moved(Cycle cycle, Cycle before_all = 0) const {
     if (recording() || cycle == kNever) return cycle;
     const bool back = static_cast<int64_t>(fast_forward_->cycles) < 0;

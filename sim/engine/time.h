@@ -8,7 +8,7 @@ namespace warpfold::sim {
 using Cycle = uint64_t;
 inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max();
 
-// Without a branch, where which of the two it is cannot be foreseen.
+// Branch-free minimum and maximum, for comparisons that branch prediction cannot foresee.
 constexpr Cycle earlier(Cycle a, Cycle b) { return a ^ ((a ^ b) & (Cycle{0} - static_cast<Cycle>(b < a))); }
 constexpr Cycle later(Cycle a, Cycle b) { return a ^ ((a ^ b) & (Cycle{0} - static_cast<Cycle>(a < b))); }
 

@@ -4,6 +4,6 @@
 
 namespace warpfold::sim {
 
-using WarpMask = uint32_t;  // a bit for each warp slot of a sub-core
+using WarpMask = uint32_t;  // one bit per warp slot of a sub-core
 
 }  // namespace warpfold::sim

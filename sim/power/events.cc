@@ -24,7 +24,7 @@ uint64_t dram_bytes_of(const traces::Kernel& kernel, const Demand& chip) {
   return bytes;
 }
 
-// What a warp instruction of the pipe takes besides what every one does.
+// Returns the energy of a warp instruction of the pipe, beyond the energy that every warp instruction takes.
 double pipe_pj(const configs::EventEnergy& energy, Pipe pipe) {
   switch (pipe) {
     case Pipe::kAlu:

@@ -6,7 +6,8 @@
 namespace warpfold::sim {
 namespace {
 
-// Between two points of the model, or on the line through the last two.
+// Interpolates a field linearly between points of the model, and extrapolates beyond the last two. Below the first
+// point it is constant.
 double interpolate(const configs::Power& power, double mhz, double (configs::OperatingPoint::*field)() const) {
   const auto& points = power.point();
   if (points.size() == 1 || mhz <= points[0].clock_mhz()) return (points[0].*field)();
@@ -20,7 +21,7 @@ double interpolate(const configs::Power& power, double mhz, double (configs::Ope
 
 }  // namespace
 
-// A run in which DRAM is busy nearly all the time is as long as DRAM makes it, at any clock.
+// If DRAM is busy for nearly all of the run, its bytes per second determine the time at any clock.
 double PowerLoad::cycles_at(double mhz) const {
   constexpr double kBound = 0.9;
   const bool bound = dram_cycles >= kBound * cycles;
@@ -45,7 +46,7 @@ double PowerModel::watts(const PowerLoad& load, double mhz) const {
   return static_watts(mhz) + (energy.at_core_voltage() + energy.dram()) / (load.us_at(mhz) * kMicrosecond);
 }
 
-// Power grows with the clock: bisection.
+// Power grows with the clock, so bisection finds the limit.
 double PowerModel::sustained_clock(const PowerLoad& load) const {
   const auto fits = [&](double mhz) { return watts(load, mhz) <= power_.cap_w(); };
   if (fits(power_.clock_limit_mhz())) return power_.clock_limit_mhz();

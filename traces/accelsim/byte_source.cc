@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kPiece = size_t{1} << 18;
 constexpr std::string_view kIndexed = ".tracez";
-// A decoder's window: what xz -9 and zstd --long=27 need.
+// Limit of a decoder's window: enough for xz -9 and zstd --long=27.
 constexpr uint64_t kMostMemory = uint64_t{1} << 28;
 
 std::unexpected<Diagnostic> truncated(const std::string& file, const char* format) {
@@ -59,7 +59,7 @@ class MemorySource : public ByteSource {
   size_t at_ = 0;
 };
 
-// Looks at the first bytes without taking them.
+// Source whose first bytes can be read without consuming them.
 class PeekSource : public ByteSource {
  public:
   explicit PeekSource(std::unique_ptr<ByteSource> inner) : inner_(std::move(inner)) {}
@@ -87,7 +87,7 @@ class PeekSource : public ByteSource {
   size_t given_ = 0;
 };
 
-// Compressed bytes, a piece at a time.
+// Compressed bytes, piece by piece.
 class Pieces {
  public:
   explicit Pieces(std::unique_ptr<ByteSource> inner) : inner_(std::move(inner)), piece_(kPiece) {}
@@ -146,7 +146,7 @@ class XzSource : public ByteSource {
 class GzipSource : public ByteSource {
  public:
   GzipSource(std::string file, std::unique_ptr<ByteSource> inner) : file_(std::move(file)), pieces_(std::move(inner)) {
-    constexpr int kGzip = 15 + 16;  // the largest window, in gzip's wrapping
+    constexpr int kGzip = 15 + 16;  // the largest window, with gzip's header
     started_ = inflateInit2(&stream_, kGzip) == Z_OK;
   }
   ~GzipSource() override { inflateEnd(&stream_); }
@@ -164,7 +164,7 @@ class GzipSource : public ByteSource {
       if (stream_.avail_in == 0) {
         const auto piece = pieces_.next();
         if (!piece) return std::unexpected(piece.error());
-        // One member may follow another (pigz, concatenated files).
+        // Another gzip member may follow (pigz, concatenated files).
         ended_ = piece->empty() && between_;
         if (ended_) break;
         if (piece->empty()) return truncated(file_, "gzip");

@@ -73,7 +73,7 @@ int64_t integer_of(const std::string& text) {
   return *end == '\0' ? value : std::bit_cast<int64_t>(std::strtod(text.c_str(), nullptr));
 }
 
-// An instruction's line: what is the same each time in front of the addresses and behind them.
+// Line of an instruction: the constant text before and after the addresses.
 struct Line {
   std::string front;
   std::string back;
@@ -186,7 +186,7 @@ class Exporter {
         source(name);
       }
     }
-    // A branch's predicate; a trace has no guards.
+    // Predicate of a branch. The format has no guards.
     if (info.behaviour == Behaviour::kBranch && instruction.guard.present && !off) {
       source(numbered(instruction.guard.uniform ? "UP" : "P", instruction.guard.predicate));
     }
@@ -206,7 +206,7 @@ class Exporter {
     line.group_lanes = line.bytes > 8 ? 8 : line.bytes > 4 ? 16 : 32;
     line.wavefronts = instruction.effect.wavefronts;
     if (line.addresses) {
-      line.front += numbered(" ", line.access == Access::kMatrix ? 2 : line.bytes);  // as the tracer has LDSM
+      line.front += numbered(" ", line.access == Access::kMatrix ? 2 : line.bytes);  // the tracer writes width 2 for LDSM
       immediate = 0;
       if (off) {
         line.front += " 1 0x0 0";
@@ -283,7 +283,7 @@ class Exporter {
   const std::function<void(std::string_view)>& write_;
   SyntheticAddresses addresses_;
   const isa::Architecture* architecture_ = nullptr;
-  std::vector<std::vector<Line>> lines_;  // by role, in the order of the text
+  std::vector<std::vector<Line>> lines_;  // by role, in text order
   uint64_t static_count_ = 0;
   std::string text_;
 };

@@ -27,12 +27,12 @@ namespace {
 constexpr uint64_t kProgressBytes = uint64_t{1} << 22;
 constexpr uint64_t kWarpThreads = 32;
 
-// A warp whose instructions are being read.
+// State of a warp whose instructions are being read.
 struct OpenWarp {
   ProgramRoller roller;
   uint64_t steps = 0;
-  std::optional<uint64_t> half_copy{};  // PC of an LDGSTS of a raw trace of which one line of two has been read
-  std::optional<uint32_t> last_exit{};  // the instruction read last, if it is an EXIT that some lanes take
+  std::optional<uint64_t> half_copy{};  // raw traces: PC of an LDGSTS whose first of two lines has been read
+  std::optional<uint32_t> last_exit{};  // the last instruction read, if it is an EXIT that some lanes take
 };
 
 class Importer : private LaunchClasses::Maker {
@@ -158,7 +158,7 @@ class Importer : private LaunchClasses::Maker {
     return {};
   }
 
-  // In a .traceg: what was announced must have come.
+  // Checks that a warp of a .traceg has as many instructions as its insts line announces.
   Expected<void> end_warp() {
     if (warp_ && announced_ && *announced_ != counted_) {
       return lines_.fail_here("warp " + std::to_string(*warp_) + " has " + std::to_string(counted_) +
@@ -184,13 +184,13 @@ class Importer : private LaunchClasses::Maker {
       if (*first) return {};
     }
     ++counted_;
-    if (parsed_.opcode.starts_with("REPLAY")) return {};  // brackets the spin of an mbarrier; no instruction
+    if (parsed_.opcode.starts_with("REPLAY")) return {};  // brackets the spin loop of an mbarrier; no instruction
     auto number = code_->find(parsed_);
     if (!number) return lines_.fail_here(number.error().message);
     const StaticInstruction& instruction = code_->at(*number);
     OpenWarp& warp = open_warp();
     const isa::Behaviour behaviour = architecture_->info(instruction.instruction).behaviour;
-    // An EXIT is held back: the last one of a warp ends its role, others only lanes.
+    // An EXIT is held back: the last EXIT of a warp ends its role, earlier ones end only lanes.
     if (warp.last_exit) roll(warp, *warp.last_exit);
     warp.last_exit.reset();
     if (behaviour == isa::Behaviour::kExit && !instruction.off) {
@@ -209,8 +209,9 @@ class Importer : private LaunchClasses::Maker {
     return {};
   }
 
-  // Numbers before the PC. Headers of raw traces leave them out from version 5 on: CTA and warp are four, six with the SM (a tracer
-  // built for cores), eleven with the cluster (version 6). The first line tells, in which one of them reads as an instruction.
+  // Returns how many numbers precede the PC in a line. Headers of raw traces omit this from version 5 on. There are
+  // four numbers for CTA and warp, six with the SM (a tracer built for cores), and eleven or thirteen with the cluster
+  // (version 6). The first line decides: the first of these counts with which it parses as an instruction.
   size_t leading_numbers(std::string_view line) {
     if (in_block_) return header_.version >= 3 ? 0 : header_.format_known ? header_.leading : 4;
     if (header_.format_known && header_.leading > 0) return header_.leading;
@@ -227,8 +228,8 @@ class Importer : private LaunchClasses::Maker {
     return *raw_leading_;
   }
 
-  // The tracer writes an LDGSTS twice, for the address in shared memory and then for that in global memory. A .traceg has the
-  // second one alone.
+  // True for the first of two lines of an LDGSTS. The raw trace has one line for the address in shared memory and one
+  // for the address in global memory; a .traceg has only the second.
   Expected<bool> is_first_half() {
     std::optional<uint64_t>& half = open_warp().half_copy;
     if (!half) {
@@ -309,7 +310,7 @@ class Importer : private LaunchClasses::Maker {
   isa::Instruction instruction(uint32_t number) const override {
     isa::Instruction made = code_->at(number).instruction;
     made.effect = effects_[number];
-    // Lanes end, the warp goes on.
+    // Lanes end here, but the warp continues.
     if (architecture_->info(made).behaviour == isa::Behaviour::kExit) made.guard = {.present = true, .negated = true};
     return made;
   }
@@ -320,7 +321,8 @@ class Importer : private LaunchClasses::Maker {
     return made;
   }
 
-  // A trace does not say how many threads meet at a barrier: those of the warps that come to it; of all warps it needs no number.
+  // Sets the thread counts of barriers. A trace does not state them: the count is that of the warps that reach the
+  // barrier. A barrier of all warps needs no count.
   void count_barriers(Kernel& kernel) const {
     uint32_t all = 0;
     for (uint32_t w = 0; w < kernel.warps_per_cta(); ++w) all |= 1U << w;
@@ -354,13 +356,13 @@ class Importer : private LaunchClasses::Maker {
   std::optional<SiteTotals> sites_;
   ProgramArena arena_;
   LaunchClasses classes_;
-  Warps warps_;               // of a .traceg those of one CTA, of a raw trace all that have not ended
-  OpenWarp* open_ = nullptr;  // of open_at_
+  Warps warps_;               // .traceg: warps of one CTA; raw trace: all warps that have not ended
+  OpenWarp* open_ = nullptr;  // warp at open_at_
   std::pair<uint64_t, uint32_t> open_at_;
   std::array<uint32_t, 16> barrier_warps_{};
   std::vector<isa::Effect> effects_;
   bool in_block_ = false;
-  std::optional<size_t> raw_leading_;  // of a raw trace whose header does not say it
+  std::optional<size_t> raw_leading_;  // for a raw trace whose header does not state the count
   uint64_t cta_ = 0;
   std::optional<uint32_t> warp_;
   uint64_t counted_ = 0;

@@ -9,14 +9,14 @@
 
 namespace warpfold::traces::accelsim {
 
-// A line of kernelslist.g: a kernel's trace, beside the list, or a copy between host and device.
+// Line of kernelslist.g: the trace of a kernel, in the folder of the list, or a copy between host and device.
 struct ListEntry {
   bool copy = false;
-  std::string text;  // the file's name, or the line
+  std::string text;  // name of the trace file, or the line of the copy
   int line = 0;
 };
 
-// Other lines are ignored, as Accel-Sim's parser does. Fails where no kernel is named.
+// Reads a kernel list. Ignores other lines, as Accel-Sim's parser does. Fails if the list names no kernel.
 Expected<std::vector<ListEntry>> read_kernel_list(const std::string& file, std::unique_ptr<ByteSource> source);
 
 }  // namespace warpfold::traces::accelsim

@@ -12,7 +12,7 @@ namespace {
 
 using Programs = std::vector<uint32_t>;  // by warp of a CTA
 
-// A program without its trip counts, and they in the order of the text.
+// A program without its trip counts, and the trip counts in text order.
 struct Shape {
   std::vector<uint64_t> words;
   std::vector<uint64_t> trips;
@@ -34,7 +34,7 @@ void append_shape(const ProgramArena& arena, uint32_t list, Shape& shape) {
   }
 }
 
-// The values of one trip count, or of whether a variant runs, in each class.
+// Values per class of one trip count, or of the flag that a variant runs.
 using Column = std::vector<uint64_t>;
 
 class Builder {
@@ -64,9 +64,9 @@ class Builder {
   }
 
   struct Variant {
-    uint32_t program = 0;  // one of its shape
+    uint32_t program = 0;  // any program of this shape
     std::vector<size_t> classes;
-    std::vector<Column> trips;  // by loop, of its classes in their order
+    std::vector<Column> trips;  // by loop, in the order of `classes`
   };
 
   Expected<void> add_role(size_t first, size_t end) {

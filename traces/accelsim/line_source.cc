@@ -7,7 +7,7 @@ namespace warpfold::traces::accelsim {
 namespace {
 
 constexpr size_t kBuffer = size_t{1} << 18;
-constexpr size_t kLongestLine = size_t{1} << 20;  // 32 values of each of a dozen registers are 5 KB
+constexpr size_t kLongestLine = size_t{1} << 20;  // for comparison, 32 values of each of a dozen registers take 5 KB
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 
 namespace warpfold::traces::accelsim {
 
-// A part of a rolled program: an instruction of the static code, or a loop of the arena.
+// Element of a rolled program: an instruction of the static code, or a loop of the arena.
 class Symbol {
  public:
   static Symbol instruction(uint32_t number) { return Symbol(number); }
@@ -25,11 +25,12 @@ class Symbol {
 
 using SymbolList = std::vector<Symbol>;
 
-// Lists of symbols, and loops over them, each kept once: warps that run the same program share it. Equal lists have equal numbers.
+// Interns lists of symbols and loops over them, so that warps with the same program share it. Equal lists have equal
+// numbers.
 class ProgramArena {
  public:
   struct Loop {
-    uint32_t body;  // a list
+    uint32_t body;  // number of a list
     uint64_t trips;
     bool operator==(const Loop&) const = default;
   };
@@ -41,7 +42,7 @@ class ProgramArena {
 
   // Instructions that the list expands to.
   uint64_t expanded(uint32_t list) const { return expanded_[list]; }
-  // Loops inside each other, at most.
+  // Greatest nesting of loops in the list.
   int depth(uint32_t list) const { return depths_[list]; }
 
  private:

@@ -40,7 +40,7 @@ void ProgramRoller::end_pass(Frame& frame) {
   frame.serial = ++serials_;
 }
 
-// What was seen there may have become part of a loop since.
+// True if the pass still has the place at this position: its instruction may have become part of a loop.
 bool ProgramRoller::is_at(const Frame& frame, size_t at, uint32_t place) const {
   return at < frame.pass.size() && !frame.pass[at].is_loop() && place_of_[frame.pass[at].number()] == place;
 }
@@ -48,7 +48,7 @@ bool ProgramRoller::is_at(const Frame& frame, size_t at, uint32_t place) const {
 void ProgramRoller::go_back_to(uint32_t place) {
   const Seen seen = seen_[place];
   size_t around = frames_.size();
-  bool heads = false;  // the frame's loop; else it lies in its pass
+  bool heads = false;  // true: the place is the head of the frame's loop; false: it lies within the frame's pass
   while (around > 0) {
     const Frame& frame = frames_[around - 1];
     heads = around > 1 && frame.head == place;
@@ -69,11 +69,12 @@ void ProgramRoller::go_back_to(uint32_t place) {
   frames_.push_back(std::move(inner));
 }
 
-// The passes become loops of the frame around; what follows the last pass stands behind them.
+// Closes the innermost frame: its passes become loops of the outer frame, followed by the code after the last pass.
 void ProgramRoller::close_frame() {
   Frame frame = std::move(frames_.back());
   frames_.pop_back();
-  // The present pass may begin with a complete one: as the last, or where passes take turns as one of those before.
+  // The current pass may begin with a complete pass: a repetition of the last one, or of an earlier one if passes
+  // alternate.
   size_t taken = 0;
   uint32_t complete = 0;
   const size_t compared = std::min(frame.passes.size(), kLongestRow);

@@ -8,22 +8,23 @@
 
 namespace warpfold::traces::accelsim {
 
-// Rolls the instructions that one warp executed into loops, as they come. The result expands to exactly the sequence that was
-// given.
+// Rolls the instructions that one warp executes into loops, as they arrive. The result expands to exactly the given
+// sequence.
 //
-// Loops are found where the PC goes backward: the instruction that it goes to heads a loop if it was executed before in the loop
-// around it. Passes that are equal, and rows of up to 16 passes that repeat as a whole, become one loop; others stay as they are.
-// What follows a loop is at first part of its last pass, and parted from it when the loop around it goes on or the warp ends:
+// A backward step of the PC marks a loop: its target is the head of a loop if it was executed before within the
+// surrounding loop. Equal passes, and rows of up to 16 passes that repeat as a whole, become one loop; other passes
+// stay unrolled. Code after a loop at first belongs to the loop's last pass. It is split off when the surrounding loop
+// continues or the warp ends:
 //
 //   PCs  10 20 30 20 30 20 30 40 10 20 30 20 30 40 50     10, 3 x {20 30}, 40, 10, 2 x {20 30}, 40, 50
 class ProgramRoller {
  public:
-  // Places are numbers of PCs (StaticInstruction::place), PCs rise with addresses.
+  // Places number the PCs (StaticInstruction::place). PCs rise with addresses.
   explicit ProgramRoller(ProgramArena& arena);
 
   void add(uint32_t instruction, uint32_t place, uint64_t pc);
   uint64_t instructions() const { return instructions_; }
-  // The list that the warp ran; the roller begins anew.
+  // Returns the list that the warp ran, and resets the roller.
   uint32_t finish();
 
  private:
@@ -32,14 +33,15 @@ class ProgramRoller {
     uint64_t count;
     bool operator==(const Run&) const = default;
   };
-  // A loop that the warp is in, or has left without the roller knowing it. The outermost frame is the whole program, of one pass.
+  // A loop in which the warp is, or which it has left without a sign in the trace. The outermost frame is the whole
+  // program, with one pass.
   struct Frame {
     uint32_t head = 0;          // place of its first instruction
-    std::vector<Run> passes{};  // complete ones
-    SymbolList pass{};          // the present one
-    uint64_t serial = 0;        // of the present pass
+    std::vector<Run> passes{};  // complete passes
+    SymbolList pass{};          // current pass
+    uint64_t serial = 0;        // number of the current pass
   };
-  // Where an instruction of this place was last seen: in which pass, at which position.
+  // Pass and position in which an instruction of this place was last seen.
   struct Seen {
     uint64_t serial = 0;
     uint32_t at = 0;

@@ -9,7 +9,7 @@
 namespace warpfold::traces::accelsim {
 namespace {
 
-constexpr int kLongestStall = 15;  // the encoding's four bits
+constexpr int kLongestStall = 15;  // four bits of the control code
 
 bool is_one_block(const std::vector<Node>& body) { return body.size() == 1 && std::holds_alternative<Block>(body.front()); }
 
@@ -47,9 +47,9 @@ bool holds_counter(const isa::Instruction& instruction) {
 }
 
 void meet(const isa::Architecture& architecture, Block& before, Block& after) {
-  if (&before == &after) return;  // assigned as a loop
+  if (&before == &after) return;  // its codes were assigned as those of a loop
   isa::Instruction& last = before.code.back();
-  if (holds_counter(last)) last.control.stall = std::max<uint8_t>(last.control.stall, 2);  // an increment shows a cycle late
+  if (holds_counter(last)) last.control.stall = std::max<uint8_t>(last.control.stall, 2);  // an increment is visible one cycle late
   after.code.front().control.wait_mask |= isa::held_counters(before.code);
   int missing = isa::missing_cycles(architecture, before.code, after.code);
   const int room = std::min(missing, kLongestStall - last.control.stall);
@@ -62,7 +62,7 @@ void meet_all(const isa::Architecture& architecture, std::vector<Node>& body) {
       meet_all(architecture, loop->body);
       meet(architecture, last_block(loop->body), first_block(loop->body));
     }
-    // A loop may have no trips: what is in front of it goes on behind it.
+    // A loop may have no trips, so the code before it also meets the code after it.
     for (size_t next = i + 1; next < body.size(); ++next) {
       meet(architecture, last_block(body[i]), first_block(body[next]));
       const auto* skipped = std::get_if<Loop>(&body[next]);

@@ -22,7 +22,7 @@ uint64_t nearest(uint64_t sum, uint64_t count) { return count == 0 ? 0 : (2 * su
 
 uint64_t clamped(uint64_t value, uint64_t most) { return std::min(value, most); }
 
-// Effect::l2_passes of a request; 0 where it says no more than the sectors do.
+// Returns Effect::l2_passes of a request, or 0 if it follows from the sectors.
 uint16_t passes_of(const StaticInstruction& instruction, uint64_t passes, uint64_t sectors, uint64_t requests) {
   const bool adds = isa::adds_in_l2(instruction.instruction.mnemonic);
   const uint64_t sectors_at_once = adds ? 1 : 2;
@@ -33,7 +33,7 @@ uint16_t passes_of(const StaticInstruction& instruction, uint64_t passes, uint64
 }  // namespace
 
 void SiteTotals::add_addition(Totals& totals, const access::LaneAccess& lanes) const {
-  constexpr size_t kMany = 4096;  // far more than the adders of any chip work on at once
+  constexpr size_t kMany = 4096;  // far more sectors than the adders of any chip process at once
   totals.l2_passes += access::l2_passes(lanes);
   if (totals.many_added) return;
   for (const access::LineTouch& touch : touched_) {
@@ -111,7 +111,7 @@ std::vector<isa::Effect> SiteTotals::effects(const StaticCode& code, const Trace
     const bool write = instruction.access == Access::kGlobalStore;
     const access::Served served = access::served(site < reuse.size() ? reuse[site] : access::SiteReuse{});
     if (totals.sectors == 0) {
-      effect.l1_hit = true;  // of no addresses, or in shared memory
+      effect.l1_hit = true;  // no addresses, or in shared memory
     } else if (header.synthetic && totals.region == l1_region(header.streams.size())) {
       effect.l1_hit = true;
     } else if (header.synthetic) {
@@ -121,7 +121,7 @@ std::vector<isa::Effect> SiteTotals::effects(const StaticCode& code, const Trace
     } else if (served.in_l1) {
       effect.l1_hit = true;
     } else {
-      // Of all requests, counted exactly; the shares are those of the lines that were kept.
+      // The mean bytes are exact over all requests; the shares come from the sampled lines.
       const double asked = static_cast<double>(totals.sectors) * access::kSectorBytes / static_cast<double>(totals.requests);
       effect.bytes = static_cast<uint32_t>(std::clamp(std::round(asked * served.moved), 1.0, 4.0e9));
       effect.stream = stream_of(write, served.dram, served.l1);

@@ -11,9 +11,10 @@ namespace {
 using access::Access;
 using isa::Behaviour;
 
-constexpr const char* kAnyCount = "0x3f";  // a counter is never larger: no wait
+constexpr const char* kAnyCount = "0x3f";  // no dependence counter exceeds it, so DEPBAR never waits
 
-// Without an active lane these are nothing but an issue slot; others cost what they cost with lanes.
+// True for opcodes that take only an issue slot if no lane is active. Other opcodes cost the same with and without
+// active lanes.
 bool off_matters(const isa::OpcodeInfo& info) {
   switch (info.behaviour) {
     case Behaviour::kExit:
@@ -28,7 +29,7 @@ bool off_matters(const isa::OpcodeInfo& info) {
   }
 }
 
-// "R255" is RZ, "P7" PT.
+// Returns the name in assembly: RZ for "R255", PT for "P7".
 std::string register_text(std::string_view name) {
   if (name == "R255") return "RZ";
   if (name == "UR63" || name == "UR255") return "URZ";
@@ -40,7 +41,7 @@ std::string register_text(std::string_view name) {
 bool predicate(std::string_view name) { return name.starts_with('P') || name.starts_with("UP"); }
 bool general(std::string_view name) { return name.starts_with('R'); }
 
-// Addresses stand in brackets: uniform registers in front of the first general one are the descriptor.
+// Appends an address in brackets. Uniform registers before the first general register are its descriptor.
 size_t append_address(const RegisterList& sources, size_t from, bool global, std::vector<std::string>& operands) {
   std::string uniform;
   size_t at = from;
@@ -97,8 +98,8 @@ Expected<uint32_t> StaticCode::add(const TraceLine& line, const Key& key) {
 
 Expected<StaticInstruction> StaticCode::make(const TraceLine& line) const {
   std::string mnemonic(line.opcode);
-  // The machine counts groups of LDGSTS by themselves; real code waits for them by the dependence counter that LDGDEPBAR holds.
-  // Where none was committed, DEPBAR waits for another counter.
+  // The machine counts groups of LDGSTS separately. Compiled code waits for them with the dependence counter that
+  // LDGDEPBAR holds. If no group was committed, DEPBAR waits for another counter.
   const bool depbar = mnemonic == "DEPBAR.LE" || mnemonic == "DEPBAR";
   if (depbar && commits_groups_) mnemonic = "DEPBAR.LE.LDGSTS";
   const auto opcode = architecture_.resolve(mnemonic);
@@ -143,7 +144,7 @@ Expected<StaticInstruction> StaticCode::make(const TraceLine& line) const {
       operands.push_back(name);
     }
   }
-  // The encodings have it in the second place of the sources, but for a few that add one.
+  // Encodings have the immediate as the second source, except for a few opcodes that add a source.
   if (has_immediate) {
     const auto place = static_cast<std::ptrdiff_t>(std::min(first_source + 1, operands.size()));
     operands.insert(operands.begin() + place, std::to_string(line.immediate));

@@ -29,7 +29,7 @@ access::LaneAccess SyntheticAddresses::global(const isa::Effect& effect, uint32_
   Region& region = regions_[number];
   const uint64_t sectors =
       std::clamp<uint64_t>((effect.bytes + access::kSectorBytes / 2) / access::kSectorBytes, 1, access::kLanes);
-  // Aligned to its size where that is a power of two, so that as few lines as possible are touched.
+  // Align to the size, rounded up to a power of two, so that the access touches as few lines as possible.
   uint64_t room = 1;
   while (room < sectors) room *= 2;
   uint64_t first = 0;

@@ -6,7 +6,7 @@
 
 namespace warpfold::traces::accelsim {
 
-// The words of a line, parted by blanks.
+// Words of a line, separated by blanks.
 class Tokens {
  public:
   explicit Tokens(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) { skip(); }
@@ -21,12 +21,12 @@ class Tokens {
     return word;
   }
 
-  // The next word as a number; false where it is none.
+  // Reads the next word as a number. Returns false if it is no number.
   template <typename Number>
   bool number(Number& value) {
     return whole(next(), value, 10);
   }
-  // Hexadecimal, with or without 0x.
+  // Reads a hexadecimal number, with or without 0x.
   bool hexadecimal(uint64_t& value) {
     std::string_view word = next();
     if (word.starts_with("0x") || word.starts_with("0X")) word.remove_prefix(2);

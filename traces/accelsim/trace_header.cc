@@ -14,7 +14,7 @@ constexpr uint64_t kMostRegisters = 255;
 constexpr uint64_t kMostThreads = 1024;
 constexpr uint64_t kMostCtasAcross = 65535;  // in y and z; CUDA C Programming Guide, technical specifications
 
-// "(128,1,1)"
+// Reads dimensions such as "(128,1,1)".
 bool dimensions(std::string_view text, std::array<uint64_t, 3>& value) {
   if (!text.starts_with('(') || !text.ends_with(')')) return false;
   text = text.substr(1, text.size() - 2);
@@ -32,7 +32,7 @@ bool hexadecimal(std::string_view text, uint64_t& value) {
   return Tokens::whole(text, value, 16);
 }
 
-// "-kernel name = x" to ("kernel name", "x").
+// Splits "-kernel name = x" into "kernel name" and "x".
 std::pair<std::string_view, std::string_view> key_and_value(std::string_view line) {
   line.remove_prefix(1);
   const size_t equals = line.find(" = ");
@@ -80,7 +80,7 @@ const std::map<std::string_view, Field>& fields() {
   return all;
 }
 
-// "#traces format = [line_num] PC mask ...": what stands before the PC.
+// Reads the words before PC in "#traces format = [line_num] PC mask ...".
 void read_format(std::string_view line, TraceHeader& header) {
   Tokens words(line.substr(line.find('=') + 1));
   size_t before = 0;
@@ -95,7 +95,7 @@ void read_format(std::string_view line, TraceHeader& header) {
   }
 }
 
-// "#warpfold stream A read dram=1/8 l1=0/1 footprint=4096": in the words of the text form.
+// Reads "#warpfold stream A read dram=1/8 l1=0/1 footprint=4096", in the syntax of the text form.
 bool read_stream(std::string_view line, TraceHeader& header) {
   Tokens words(line);
   words.next();

@@ -12,7 +12,7 @@
 
 namespace warpfold::traces::accelsim {
 
-// The lines before the first thread block. What a line does not say keeps its default.
+// Lines before the first thread block. Fields that no line states keep their defaults.
 struct TraceHeader {
   std::string kernel_name;
   uint64_t kernel_id = 0;
@@ -20,21 +20,21 @@ struct TraceHeader {
   std::array<uint64_t, 3> block{1, 1, 1};
   uint64_t shared_memory = 0;
   uint64_t registers = 0;
-  uint64_t binary_version = 0;  // 80: sm_80
+  uint64_t binary_version = 0;  // 80 for sm_80
   uint64_t stream = 0;
-  uint64_t shared_base = 0;  // generic addresses of shared and local memory: a window of 16 MiB each
+  uint64_t shared_base = 0;  // start of the 16 MiB windows of generic addresses for shared and local memory
   uint64_t local_base = 0;
   std::string nvbit_version;
-  int version = 1;  // of the tracer, its first number
+  int version = 1;  // first number of the tracer's version
   bool line_numbers = false;
 
-  // From "#traces format = ...": numbers before the PC. Of raw traces they name the CTA and the warp.
+  // From "#traces format = ...": numbers before the PC. In raw traces they name the CTA and the warp.
   size_t leading = 0;  // without the line number
   bool format_known = false;
 
-  // Written by warpfold: what addresses alone do not say (see exporter.h).
+  // Streams written by an export, for facts that addresses alone do not state (exporter.h).
   std::vector<MemoryStream> streams;
-  bool synthetic = false;  // there are such lines
+  bool synthetic = false;  // the trace has #warpfold lines
 
   int registers_line = 1;
   int binary_line = 1;
@@ -44,13 +44,13 @@ struct TraceHeader {
   uint64_t threads() const { return block[0] * block[1] * block[2]; }
 };
 
-// Reads lines up to the one that begins a thread block or, in a raw trace, the first instruction, which is left in `line`; false:
-// the file ends there.
+// Reads lines up to the first line of the body, which stays in `line`: the start of a thread block, or the first
+// instruction of a raw trace. Returns false if the file ends before.
 Expected<bool> read_header(LineSource& lines, TraceHeader& header, std::string_view& line);
 
-// "sm_80" for binary version 80; fails at the header's line where no table of opcodes fits.
+// Returns "sm_80" for binary version 80. Fails at the header's line if no opcode table fits.
 Expected<std::string> architecture_of(const TraceHeader& header, const std::string& file);
-// Whether registers and the block can be those of a launch; fails at the line that cannot.
+// Checks that registers, grid and block are possible in a launch. Fails at the line that is not.
 Expected<void> check_header(const TraceHeader& header, const std::string& file);
 
 }  // namespace warpfold::traces::accelsim

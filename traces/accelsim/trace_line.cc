@@ -14,7 +14,7 @@ constexpr int kModeDeltas = 2;
 constexpr int kModeBulkList = 3;
 constexpr int kModeBulkDeltas = 4;
 
-// UTMALDG and kin: the line has a byte count and the mbarrier instead of a width a lane.
+// True for UTMALDG and similar opcodes, whose lines have a byte count and the mbarrier instead of a width per lane.
 bool is_bulk(std::string_view opcode) {
   for (const std::string_view name : {"UTMALDG", "UTMASTG", "UTMAPF", "UTMAREDG", "UBLKCP", "UBLKPF", "UBLKRED"}) {
     if (opcode.starts_with(name)) return true;
@@ -22,7 +22,7 @@ bool is_bulk(std::string_view opcode) {
   return false;
 }
 
-// Takes the parts of a line from left to right; the first that does not fit is what is wrong.
+// Parses the parts of a line from left to right. The first part that does not fit gives the message.
 class Parser {
  public:
   Parser(std::string_view line, const LineForm& form, TraceLine& out) : words_(line), form_(form), out_(out) {}
@@ -155,7 +155,8 @@ class Parser {
     return true;
   }
 
-  // The immediate, which late version 4 begins to write; from version 6 on a second one, and values of registers.
+  // Reads the immediate, which late version 4 begins to write. From version 6 on a second immediate and register values
+  // follow.
   bool rest() {
     out_.immediate = 0;
     const bool optional = form_.version <= 4 || out_.opcode.starts_with("REPLAY");
@@ -179,7 +180,7 @@ class Parser {
       out_.immediate = static_cast<int64_t>(large);
       return true;
     }
-    double real = 0;  // of FADD and kin
+    double real = 0;  // of FADD and similar opcodes
     if (!Tokens::whole_real(word, real)) return false;
     out_.immediate = std::bit_cast<int64_t>(real);
     return true;

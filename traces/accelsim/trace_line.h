@@ -10,7 +10,7 @@
 
 namespace warpfold::traces::accelsim {
 
-// Up to so many registers before and after the opcode; real lines have at most eight.
+// Most registers before or after the opcode. Real lines have at most eight.
 inline constexpr size_t kMostRegistersOfLine = 16;
 
 struct RegisterList {
@@ -18,31 +18,32 @@ struct RegisterList {
   size_t count = 0;
 };
 
-// One instruction of a warp, as a line has it. Views point into the line.
+// An instruction of a warp as on its line. Views point into the line.
 struct TraceLine {
-  std::array<uint64_t, 4> leading{};  // of raw traces: CTA x, y, z and warp
+  std::array<uint64_t, 4> leading{};  // raw traces: CTA x, y, z and warp
   uint64_t pc = 0;
-  uint32_t mask = 0;  // of lanes that execute it
+  uint32_t mask = 0;  // lanes that execute it
   RegisterList destinations;
   std::string_view opcode;
   RegisterList sources;
-  std::string_view text;       // from the destinations' number to the last source: the same for all lines of an instruction
-  uint32_t width = 0;          // bytes a lane as the tracer has them; 0: no memory
-  bool has_addresses = false;  // access.addresses of active lanes
+  std::string_view text;       // from the number of destinations to the last source: equal for all lines of an instruction
+  uint32_t width = 0;          // bytes per lane as the tracer states them; 0: no memory access
+  bool has_addresses = false;  // access.addresses of active lanes are valid
   access::LaneAccess access;
-  bool bulk = false;  // a bulk copy: bytes instead of addresses
+  bool bulk = false;  // bulk copy: bytes instead of addresses
   uint64_t bulk_bytes = 0;
   int64_t immediate = 0;
 };
 
-// How lines of a trace are laid out.
+// Layout of a trace's lines.
 struct LineForm {
   int version = 5;
-  size_t leading = 0;        // numbers before the PC: of raw traces CTA x, y, z, warp, and what else the tracer was built to write
-  bool line_number = false;  // behind them
+  size_t leading = 0;        // numbers before the PC: in raw traces CTA x, y, z, warp, and others that the tracer was
+                             // built to write
+  bool line_number = false;  // a line number follows them
 };
 
-// Reads a line into `out`; what is wrong with it, or nothing. Masks, addresses and their number must agree.
+// Reads a line into `out`. Returns a message if the line is wrong. Masks, addresses and their number must agree.
 std::optional<std::string> parse_line(std::string_view line, const LineForm& form, TraceLine& out);
 
 }  // namespace warpfold::traces::accelsim

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kLongestHeader = uint64_t{1} << 16;
 constexpr uint64_t kLargestDictionary = uint64_t{1} << 24;
-constexpr uint64_t kLargestPiece = uint64_t{1} << 26;  // decompressed; the tracer's have some thousand lines
+constexpr uint64_t kLargestPiece = uint64_t{1} << 26;  // decompressed; the tracer's pieces have some thousand lines
 
 class TracezSource : public ByteSource {
  public:
@@ -70,7 +70,7 @@ class TracezSource : public ByteSource {
     return bytes_at(place, std::span(reinterpret_cast<char*>(&number), sizeof(number)));
   }
 
-  // The next number of the index.
+  // Reads the next number of the index.
   template <typename Number>
   bool next(Number& number) {
     if (index_.size() - index_read_ < sizeof(number)) return false;
@@ -97,7 +97,7 @@ class TracezSource : public ByteSource {
     return {};
   }
 
-  // More of the text; false at the end.
+  // Decompresses more text. Returns false at the end.
   Expected<bool> read_on() {
     if (pieces_ > 0) return read_piece();
     if (warp_ < warps_) return begin_warp();
@@ -162,20 +162,20 @@ class TracezSource : public ByteSource {
   }
 
   std::string path_;
-  std::string content_;  // where the file lies in memory
+  std::string content_;  // the file, if it is in memory
   File file_;
   std::unique_ptr<ZSTD_DCtx, FreeContext> context_{ZSTD_createDCtx()};
   uint64_t index_at_ = 0;
   std::vector<char> index_;
   size_t index_read_ = 0;
-  std::string text_;  // of which `given_` bytes are read
+  std::string text_;  // text; `given_` bytes of it have been returned
   size_t given_ = 0;
   std::vector<char> frame_;
-  uint32_t ctas_ = 0;  // that have not begun
+  uint32_t ctas_ = 0;  // CTAs that have not begun
   bool in_cta_ = false;
-  uint32_t warps_ = 0;   // of the CTA
-  uint32_t warp_ = 0;    // the next one
-  uint32_t pieces_ = 0;  // of the last warp that are not read
+  uint32_t warps_ = 0;   // warps of the CTA
+  uint32_t warp_ = 0;    // next warp
+  uint32_t pieces_ = 0;  // unread pieces of the current warp
   uint64_t piece_at_ = 0;
 };
 

@@ -14,8 +14,8 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-// A .tracez of Accel-Sim 2: lines of a .traceg, compressed a piece of a warp at a time, which an index at the end finds. Numbers
-// are little-endian, of 32 bits where nothing else stands.
+// A .tracez of Accel-Sim 2: the lines of a .traceg, compressed in pieces of a warp, with an index at the end of the
+// file. Numbers are little-endian, of 32 bits unless stated otherwise.
 //
 //   header of a .traceg, NUL | bytes of the dictionary | instructions of a piece | dictionary of zstd
 //   for each warp    instructions | pieces | for each piece: bytes | frame of zstd
@@ -23,10 +23,11 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 //                           for each warp: instructions | pieces | place in the file (64 bits) | instructions of each piece
 //   place of the index in the file (64 bits)
 //
-// Gives the text of a .traceg, a piece at a time. Fails where the file has no index, or an index that leads out of it.
+// Returns the text of the .traceg, piece by piece. Fails if the file has no index, or if the index points outside the
+// file.
 // (accel-sim-framework, util/tracer_nvbit/tracer_tool/tracez_format.h)
 Expected<std::unique_ptr<ByteSource>> open_tracez(const std::string& path, File file);
-// The same of a file's content.
+// As above for the content of a file.
 Expected<std::unique_ptr<ByteSource>> tracez_of(const std::string& path, std::string content);
 
 }  // namespace warpfold::traces::accelsim

@@ -38,7 +38,7 @@ void coalesce(const LaneAccess& access, std::vector<LineTouch>& touched) {
   for (uint32_t left = access.mask; left != 0; left &= left - 1) {
     const uint64_t first = access.addresses[std::countr_zero(left)];
     const uint64_t last = first + std::max<uint32_t>(access.bytes, 1) - 1;
-    if (last < first) continue;  // past the end of the address space
+    if (last < first) continue;  // wraps past the end of the address space
     for (uint64_t sector = first / kSectorBytes; sector <= last / kSectorBytes; ++sector) {
       rising = rising && (touched.empty() || touched.back().line <= sector / kSectorsPerLine);
       touch(sector, touched);
@@ -57,7 +57,7 @@ uint32_t l2_passes(const LaneAccess& access) {
   std::vector<uint64_t> addresses;
   for (uint32_t left = access.mask; left != 0; left &= left - 1) addresses.push_back(access.addresses[std::countr_zero(left)]);
   std::ranges::sort(addresses);
-  std::map<uint64_t, uint32_t> most;  // lanes at one address, by sector
+  std::map<uint64_t, uint32_t> most;  // most lanes at one address, by sector
   for (size_t i = 0, first = 0; i < addresses.size(); ++i) {
     if (addresses[i] != addresses[first]) first = i;
     uint32_t& of_sector = most[addresses[i] / kSectorBytes];

@@ -6,15 +6,16 @@
 
 namespace warpfold::traces::access {
 
-// A cache of sectored lines with LRU replacement and no sets. A sector hits where fewer other lines than the cache holds were
-// touched since the line was touched before (its reuse distance), and the sector itself has been touched while the line was there.
+// Fully associative cache of sectored lines with LRU replacement. A sector hits if fewer other lines than the cache
+// holds were touched since the last touch of its line (its reuse distance), and if the sector was touched while the
+// line was present.
 class LruCache {
  public:
   explicit LruCache(uint64_t lines) : capacity_(lines) {}
 
-  // Of the sectors asked for of `line`, those that the cache has; with `allocate` it has all of them afterwards.
+  // Returns the requested sectors of `line` that are present. With `allocate` all of them are present afterwards.
   uint8_t touch(uint64_t line, uint8_t sectors, bool allocate = true);
-  // A store: of the sectors, those that were stored before since the line came; the cache has all of them afterwards.
+  // Stores to sectors of `line`. Returns those stored before since the line entered; all are present afterwards.
   uint8_t store(uint64_t line, uint8_t sectors);
 
  private:
@@ -24,7 +25,7 @@ class LruCache {
     uint32_t newer = kNone;
     uint32_t older = kNone;
     uint8_t sectors = 0;
-    uint8_t stored = 0;  // of them
+    uint8_t stored = 0;  // subset of sectors
   };
 
   void unlink(uint32_t at);

@@ -13,7 +13,7 @@ bool has(std::string_view opcode, std::string_view part) { return opcode.find(pa
 
 Access access_of(Behaviour behaviour, std::string_view opcode) {
   const bool local = opcode.starts_with("LDL") || opcode.starts_with("STL");
-  // Atomic operations are done in L2, strong accesses must see what other SMs wrote, .BYPASS says it (cp.async.cg).
+  // L2 executes atomics, strong accesses must see writes of other SMs, and .BYPASS states it (cp.async.cg).
   const bool past_l1 = opcode.starts_with("ATOM") || has(opcode, ".STRONG") || has(opcode, ".BYPASS");
   switch (behaviour) {
     case Behaviour::kLoadGlobal:

@@ -8,7 +8,7 @@
 
 namespace warpfold::traces::access {
 
-// What an instruction does with the addresses of its lanes.
+// Use that an instruction makes of its lanes' addresses.
 enum class Access : uint8_t { kNone, kGlobalLoad, kGlobalLoadPastL1, kGlobalStore, kLocal, kShared, kMatrix };
 
 Access access_of(isa::Behaviour behaviour, std::string_view opcode);
@@ -16,17 +16,17 @@ Access access_of(isa::Behaviour behaviour, std::string_view opcode);
 bool is_global(Access access);
 Kind kind_of(Access global);
 
-// Bytes that a lane moves by the opcode's modifiers: LDG.E.128 16, LDS.U8 1, LDSM rows of 16.
+// Returns the bytes that a lane moves, by the opcode's modifiers: LDG.E.128 16, LDS.U8 1, LDSM 16 (a row).
 uint32_t access_bytes(std::string_view opcode);
-// Of LDSM and STSM.
+// Returns the number of matrices of LDSM or STSM.
 uint32_t matrices_of(std::string_view opcode);
 
-// Passes through the data stage of an access whose lanes meet no conflict, in the machine's terms: an effect says only what is
-// beyond.
+// Returns the data stage passes of an access without conflicts, as the machine counts them. An effect states only
+// wavefronts beyond these.
 uint32_t fewest_wavefronts(Access access, std::string_view opcode);
 
-// Of a global access whose lanes lie on so many lines: one a line where L1's data is read or written. What goes past L1
-// (LDGSTS.BYPASS) comes from L2 and is written to shared memory, whatever lines it lay on.
+// Returns the data stage passes of a global access that touches `lines` lines: one per line if L1's data is read or
+// written. An access that bypasses L1 (LDGSTS.BYPASS) goes from L2 to shared memory, so its lines do not matter.
 uint32_t global_wavefronts(Access access, std::string_view opcode, uint64_t lines);
 
 }  // namespace warpfold::traces::access

@@ -9,8 +9,9 @@
 namespace warpfold::traces::access {
 namespace {
 
-// The probability that no bank has more than `most` of the words. Of all ways to deal `words` to `banks`, those with at most `most`
-// a bank are words! / banks^words times the coefficient of x^words in (sum of x^i / i!, i up to most)^banks.
+// Returns the probability that no bank has more than `most` of the words. Among all distributions of `words` over
+// `banks`, the share with at most `most` per bank is words! / banks^words times the coefficient of x^words in (sum of
+// x^i / i!, i up to most)^banks.
 double at_most(uint32_t words, uint32_t banks, uint32_t most) {
   std::vector<double> ways(words + 1, 0);
   ways[0] = 1;

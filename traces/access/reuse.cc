@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kMostHalvings = 40;
 
-// Mixes all bits of a line's number (the finaliser of MurmurHash3, public domain), so that strides leave a fair share.
+// Mixes all bits of a line's number (the finaliser of MurmurHash3, public domain), so that strided lines are sampled
+// fairly.
 uint64_t mixed(uint64_t value) {
   value = (value ^ value >> 33) * 0xff51afd7ed558ccdULL;
   value = (value ^ value >> 33) * 0xc4ceb9fe1a85ec53ULL;
@@ -24,7 +25,7 @@ Small clamped(uint64_t value) {
   return static_cast<Small>(std::min<uint64_t>(value, std::numeric_limits<Small>::max()));
 }
 
-// The accesses of one warp instruction, whose touches come one after the other.
+// Identity of a warp instruction. Its touches are consecutive in the sorted order.
 struct Request {
   uint32_t cta = 0;
   uint32_t step = 0;

@@ -11,9 +11,9 @@ constexpr uint32_t kWordBytes = 4;
 constexpr uint32_t kRowBytes = 16;
 constexpr int kRowsPerMatrix = 8;
 
-// Passes of the lanes [first, last): the most different words of one bank.
+// Returns the passes of lanes [first, last): the largest number of different words in one bank.
 uint32_t passes(const LaneAccess& access, int first, int last, uint32_t bytes) {
-  std::array<uint64_t, size_t{kLanes} * 5> words;  // a lane touches at most five: four, unaligned
+  std::array<uint64_t, size_t{kLanes} * 5> words;  // a lane touches up to four words, five if unaligned
   size_t count = 0;
   for (int lane = first; lane < last; ++lane) {
     if ((access.mask >> lane & 1) == 0) continue;

@@ -12,12 +12,12 @@ Fraction simplest(uint64_t numerator, uint64_t denominator) {
   constexpr double kRelative = 0.005;
   constexpr double kAbsolute = 0.0005;
   const double allowed = std::max(kRelative * share, std::min(kAbsolute, 0.25 * share));
-  // Down the Stern-Brocot tree: the first fraction inside the interval has the smallest denominator.
+  // Descends the Stern-Brocot tree: the first fraction inside the interval has the smallest denominator.
   uint64_t low_n = 0;
   uint64_t low_d = 1;
   uint64_t high_n = 1;
   uint64_t high_d = 1;
-  while (low_d + high_d <= 16384) {  // SpreadShare's units
+  while (low_d + high_d <= 16384) {  // units of SpreadShare
     const uint64_t middle_n = low_n + high_n;
     const uint64_t middle_d = low_d + high_d;
     const double middle = static_cast<double>(middle_n) / static_cast<double>(middle_d);

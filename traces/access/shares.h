@@ -6,8 +6,8 @@
 
 namespace warpfold::traces::access {
 
-// The simplest fraction within half a percent of numerator / denominator, or within 1/1000 where the share is small or nearly
-// whole: what accumulates comes back the sooner, the smaller the denominator.
+// Simplest fraction within half a percent of numerator / denominator. For small shares the tolerance is 1/2000, but at
+// most a quarter of the share. A small denominator lets the accumulator of the share return to its start sooner.
 struct Fraction {
   uint64_t numerator = 0;
   uint64_t denominator = 1;
@@ -15,21 +15,22 @@ struct Fraction {
   bool operator==(const Fraction&) const = default;
 };
 Fraction simplest(uint64_t numerator, uint64_t denominator);
-// The same with a power of two below, up to 4096, which is what shares of single requests recur with.
+// As above with a power of two up to 4096 as the denominator. Shares of single requests recur with such a denominator.
 Fraction simplest_binary(uint64_t numerator, uint64_t denominator);
 
-// What a request that L1 does not serve moves, over what a request asks for. `l1`, below 1, is the share of requests that L1 serves
-// whole: the others move what it served of single sectors less, so that all together move what goes on to L2.
+// Returns the bytes that a request moves if L1 does not serve it whole, relative to the bytes it requests. `l1`, below
+// 1, is the share of requests that L1 serves whole. Sectors that L1 serves of other requests reduce their bytes, so
+// that the total equals the bytes that go to L2.
 //
 //   100 requests of 4 sectors, 50 hit whole, 20 more hit half:  l1 1/2, 160 sectors go on, 3.2 a request that misses: 0.8
 double moved_share(const SiteReuse& used, const Fraction& l1);
 
-// What the machine is told of accesses that are reused so.
+// Cache behaviour of a site as the machine uses it.
 struct Served {
-  bool in_l1 = false;  // every request, whole: nothing moves
-  Fraction l1;         // of requests, that L1 serves whole
-  double moved = 1;    // moved_share of the others
-  Fraction dram;       // of what goes on to L2
+  bool in_l1 = false;  // every request hits L1 whole, so no bytes move
+  Fraction l1;         // share of requests that L1 serves whole
+  double moved = 1;    // moved_share() of the other requests
+  Fraction dram;       // share of the bytes that go to L2
 };
 Served served(const SiteReuse& used);
 

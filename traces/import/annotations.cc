@@ -19,7 +19,7 @@ std::optional<uint8_t> number_of(std::string_view text, uint8_t most) {
   return value;
 }
 
-// "{1,0}"
+// Returns the mask of a list such as "{1,0}".
 std::optional<uint8_t> mask_of(std::string_view text) {
   if (!text.starts_with('{') || !text.ends_with('}')) return std::nullopt;
   text = text.substr(1, text.size() - 2);
@@ -34,7 +34,7 @@ std::optional<uint8_t> mask_of(std::string_view text) {
   return mask;
 }
 
-// False: an annotation of another kind, which says nothing about scheduling.
+// Returns false for an annotation of another kind, which has no scheduling information.
 bool read_annotation(std::string_view word, isa::ControlCode& control) {
   constexpr std::string_view kWait = "?WAIT";
   constexpr std::string_view kWaitEnd = "_END_GROUP";
@@ -58,7 +58,7 @@ bool read_annotation(std::string_view word, isa::ControlCode& control) {
   return true;
 }
 
-// Where the first annotation begins: & or ? behind a space, before a letter.
+// Returns the start of the first annotation: & or ? after a space, before a letter.
 size_t first_annotation(std::string_view line) {
   for (size_t i = 1; i + 1 < line.size(); ++i) {
     const bool begins = (line[i] == '&' || line[i] == '?') && (line[i - 1] == ' ' || line[i - 1] == '\t');

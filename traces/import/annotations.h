@@ -7,8 +7,8 @@
 
 namespace warpfold::sass {
 
-// The control code in the annotations that nvdisasm prints behind an instruction's operands. `line`, which ends in ;, loses them
-// and the semicolon; nullopt where there are none.
+// Returns the control code from the annotations that nvdisasm prints after an instruction's operands, or nullopt if
+// there are none. Removes the annotations and the semicolon from `line`, which ends in ;.
 //
 //   LDC R0, c[0x0][0x360] &req={1,0} &rd=0x2 &wr=0x1 ?WAIT5_END_GROUP;
 //                         |          |       |       |
@@ -16,7 +16,8 @@ namespace warpfold::sass {
 //                                    |       write counter
 //                                    read counter
 //
-// Source: nvdisasm of CUDA 12.9 and later beside the encodings of the same instructions, as public listings of sm_120 have them.
+// Source: nvdisasm of CUDA 12.9 and later, compared with the encodings of the same instructions in public listings of
+// sm_120.
 std::optional<isa::ControlCode> take_annotations(std::string_view& line);
 
 }  // namespace warpfold::sass

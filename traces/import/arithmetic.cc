@@ -16,7 +16,8 @@ bool same_lanes(const Word& word) {
 }
 bool known(const Word& a, int lane) { return (a.unknown >> lane & 1) == 0; }
 
-// The instruction that two operands hang on: the first's, unless it says none, as lanes do that never were active.
+// Returns the instruction on which an unknown result depends: the first operand's, unless that has none, as in lanes
+// that were never active.
 template <typename A, typename B>
 int32_t origin_of(const A& a, const B& b) {
   return a.unknown == 0 || (a.origin < 0 && b.unknown != 0) ? b.origin : a.origin;
@@ -51,7 +52,7 @@ Word each_lane(Word result, Function function) {
 int64_t least_of(bool is_signed) { return is_signed ? -(kTwo32 / 2) : 0; }
 int64_t most_of(bool is_signed) { return is_signed ? kTwo32 / 2 - 1 : kTwo32 - 1; }
 
-// Where every lane of the word is the integer that `linear` says.
+// Returns the part of `extents` in which every lane of the word equals its linear form without wrapping.
 Extents unwrapped(const Word& word, bool is_signed, Extents extents) {
   if (constant(word)) return extents;
   const uint32_t lanes = linear_lanes(word);
@@ -84,13 +85,13 @@ bool holds(Relation relation, int64_t difference) {
   return false;
 }
 
-// a - b of a lane at the origin. What is equal modulo 2^32 is equal.
+// Returns a - b of a lane at the origin. Words that are equal modulo 2^32 are equal.
 int64_t difference_at(const Word& a, const Word& b, int lane, bool is_signed, bool modular) {
   if (modular) return static_cast<int32_t>(a.lane[lane] - b.lane[lane]);
   return (linear(a, lane, is_signed) - linear(b, lane, is_signed)).base;
 }
 
-// Where the relation of `difference` to zero is what it is at the origin.
+// Returns the part of `extents` in which the relation of `difference` to zero is the same as at the origin.
 Extents unchanged(Relation relation, const Linear& difference, const Extents& extents) {
   constexpr int64_t kFar = int64_t{1} << 40;
   const int64_t now = difference.base;
@@ -224,8 +225,8 @@ Halves wide_product(const Word& a, const Word& b, const Word& c_low, const Word&
     result.high.varying = result.low.varying;
     return result;
   }
-  // The whole 64-bit integer grows by slope[v]: its low half by what fits 32 bits, its high half by the rest, as long as the low
-  // half does not wrap.
+  // The 64-bit result grows by slope[v]. While the low half does not wrap, it grows by the signed low 32 bits of the
+  // slope, and the high half by the remainder.
   Extents part = unwrapped(c_low, false, unwrapped(a, is_signed, extents));
   std::array<int64_t, kVariables> low_slope{};
   for (int v = 0; v < kVariables; ++v) {
@@ -257,7 +258,7 @@ Bits compared(const Word& a, const Word& b, Relation relation, bool is_signed, c
       continue;
     }
     Linear difference = linear(a, lane, is_signed) - linear(b, lane, is_signed);
-    if (modular) {  // what is equal modulo 2^32 is equal
+    if (modular) {  // words that are equal modulo 2^32 are equal
       difference.base = static_cast<int32_t>(a.lane[lane] - b.lane[lane]);
       for (int v = 0; v < kVariables; ++v) difference.slope[v] = static_cast<int32_t>(a.slope[v] - b.slope[v]);
       part = within(difference, -(kTwo32 / 2), kTwo32 / 2 - 1, part);
@@ -265,7 +266,7 @@ Bits compared(const Word& a, const Word& b, Relation relation, bool is_signed, c
     if (holds(relation, difference.base)) result.lanes |= 1U << lane;
     if (!fixed) part = unchanged(relation, difference, part);
   }
-  // Behind the decision itself, which bounds how far the operands go.
+  // Applied after the decision, which may already limit the operands.
   if (!fixed && !modular) part = unwrapped(b, is_signed, unwrapped(a, is_signed, part));
   result.limit = smaller(result.limit, limit_of(part, extents));
   return result;
@@ -277,7 +278,8 @@ Bits compared_high(const Word& a, const Word& b, Relation relation, bool is_sign
   if (relation == Relation::kLessEqual) strict = Relation::kLess;
   if (relation == Relation::kGreaterEqual) strict = Relation::kGreater;
   const Bits high = compared(a, b, strict, is_signed, extents);
-  // Unequal high halves decide; "not equal" needs either half, all others the low one where the high ones are equal.
+  // Unequal high halves decide. "Not equal" needs either half; the other relations use the low halves if the high
+  // halves are equal.
   if (relation == Relation::kNotEqual) return either(high, low);
   if (relation == Relation::kEqual) return both(high, low);
   return either(high, both(equal, low));
@@ -299,7 +301,7 @@ Word shifted_right(const Word& a, uint32_t count, bool is_signed, const Extents&
     result.limit = smaller(result.limit, limit_of(unwrapped(a, is_signed, extents), extents));
     return result;
   }
-  // The sign of a value that keeps it, and a quotient that does not change.
+  // The result is constant while the quotient does not change, or for a long shift the sign.
   Extents part = extents;
   const uint32_t lanes = linear_lanes(a);
   for (int lane = 0; lane < kLanes && count < 64; ++lane) {
@@ -310,7 +312,7 @@ Word shifted_right(const Word& a, uint32_t count, bool is_signed, const Extents&
     part = within(value, std::max(floor * unit, least_of(is_signed)), std::min(floor * unit + unit - 1, most_of(is_signed)), part);
   }
   const Extents limit = limit_of(part, extents);
-  constexpr uint32_t kLongEnough = 64;  // passes for which a constant is worth more than knowing that it ends
+  constexpr uint32_t kLongEnough = 64;  // passes; a value that is constant for fewer is marked as varying
   if (std::ranges::all_of(limit, [](uint32_t passes) { return passes >= kLongEnough; })) {
     result.limit = smaller(result.limit, limit);
   } else {
@@ -335,7 +337,7 @@ Word selected(const Word& a, const Word& b, const Bits& first) {
 Bits both(const Bits& a, const Bits& b) {
   Bits result = bits_of(a, b);
   result.lanes = a.lanes & b.lanes;
-  // A false that is known decides.
+  // A known false decides.
   const uint32_t decided = (~a.lanes & ~a.unknown) | (~b.lanes & ~b.unknown);
   result.unknown &= ~decided;
   result.lanes &= ~decided;

@@ -11,20 +11,21 @@
 
 namespace warpfold::sass {
 
-// An opcode that no table has, timed as the user states: "FOO.BAR=alu,5". Modifiers may follow the opcode in the listing.
+// Opcode that no table has, with the pipe and latency that the user states: "FOO.BAR=alu,5". Modifiers may follow the
+// opcode in the listing.
 struct AssumedOpcode {
   std::string opcode;
   std::string pipe;
-  uint32_t latency = 0;  // cycles until its result may be used
+  uint32_t latency = 0;  // cycles until its result can be used
 
   bool covers(std::string_view mnemonic) const;
 };
 Expected<AssumedOpcode> parse_assumed_opcode(const std::string& text);
 
-// Cycles from issue until the result of an instruction that computes may be used.
+// Returns the cycles from issue until the result of an arithmetic instruction can be used.
 uint32_t latency_of(const isa::Architecture& architecture, const isa::OpcodeInfo& info);
 
-// Opcodes of the architecture that compute on the stated pipe, with one result, those of the nearest latency first.
+// Returns the architecture's arithmetic opcodes on the stated pipe with one result, nearest latency first.
 std::vector<std::string> stand_ins(const isa::Architecture& architecture, const AssumedOpcode& assumed);
 
 }  // namespace warpfold::sass

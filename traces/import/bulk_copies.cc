@@ -44,10 +44,11 @@ void check_form(const Op& op, const TensorMapFacts& map) {
   }
 }
 
-// Bits 16 to 31 of the uniform register behind the addresses (compiled code of CUDA 13.0: UPRMT UR8, URZ, 0x5410, mask).
+// Bits 16 to 31 of the uniform register after the addresses hold the CTA mask (compiled code of CUDA 13.0: UPRMT UR8,
+// URZ, 0x5410, mask).
 constexpr uint32_t kMaskShift = 16;
 
-// Where each row of the box lies, and how coordinates move it.
+// Returns the places of the box's rows, and how coordinates move them.
 Touch touch_of(const Warp& warp, const Op& op, const TensorMapFacts& map, uint32_t active, uint32_t receivers) {
   const uint32_t first = op.behaviour == isa::Behaviour::kBulkLoad ? 2 : 1;
   Touch touch;
@@ -74,8 +75,8 @@ Touch touch_of(const Warp& warp, const Op& op, const TensorMapFacts& map, uint32
   return touch;
 }
 
-// A bulk copy without a tensor map: UBLKCP.S.G [UR of shared memory, of the mbarrier], [UR and the next: of memory], UR of the size
-// in units of 16 bytes (compiled code of CUDA 13.0).
+// Adds a bulk copy without a tensor map: UBLKCP.S.G [UR of shared memory, of the mbarrier], [UR and the next: of
+// memory], UR of the size in units of 16 bytes (compiled code of CUDA 13.0).
 void add_plain_copy(const Warp& warp, const Op& op, uint32_t active, isa::Effect& effect, std::vector<Touch>* touches) {
   constexpr uint32_t kUnit = 16;
   const bool load = op.instruction->mnemonic == "UBLKCP.S.G";
@@ -129,7 +130,7 @@ void add_bulk_copy(const Warp& warp, const Op& op, uint32_t active, isa::Effect&
   check_form(op, map);
   effect.bytes = map.element_bytes;
   for (const uint32_t side : map.box) effect.bytes *= side;
-  // The other receivers send as much to this CTA as it sends to them.
+  // The other receivers send this CTA as many bytes as it sends to them.
   const auto receivers = static_cast<uint32_t>(std::popcount(receivers_of(warp, op, active)));
   effect.bytes *= receivers;
   effect.multicast = static_cast<uint8_t>(receivers);

@@ -13,18 +13,18 @@ namespace {
 
 using Behaviour = isa::Behaviour;
 
-// An arrival, or a load, at one mbarrier.
+// Arrivals or loads of one instruction at one mbarrier.
 struct Signal {
   int op;
   int32_t mbarrier;
   uint32_t lanes;
   uint32_t reaches;
-  bool expects;  // bytes
+  bool expects;  // expects bytes
   auto operator<=>(const Signal&) const = default;
 };
-using Signals = std::map<Signal, uint64_t>;  // how often
+using Signals = std::map<Signal, uint64_t>;  // number of each signal
 
-// A box that another CTA of the cluster sends: its load, and how often it comes at each arrival that expects it.
+// Box that another CTA of the cluster sends: its load, and the number of boxes per arrival that expects bytes.
 struct Received {
   int32_t mbarrier;
   Step load;
@@ -90,7 +90,7 @@ class Settler {
     }
   }
 
-  // The boxes of all CTAs of a cluster, by rank.
+  // Returns the boxes of all CTAs of a cluster, by rank.
   std::vector<const CtaBox*> peers_of(const std::vector<CtaBox>& boxes, const CtaBox& of,
                                       const std::array<uint32_t, 3>& cluster) const {
     std::vector<const CtaBox*> peers;
@@ -120,7 +120,7 @@ class Settler {
     return all;
   }
 
-  // What the CTA of `rank` does otherwise.
+  // Returns how the path of the CTA of `rank` changes.
   Expected<Changes> changes_of(const std::vector<const CtaBox*>& peers, size_t rank) const {
     std::vector<Signals> signals;
     for (const CtaBox* peer : peers) signals.push_back(signals_of(*peer));
@@ -147,7 +147,7 @@ class Settler {
     return changes;
   }
 
-  // More come in than go out, or fewer.
+  // Fails if a CTA receives more or fewer arrivals at an mbarrier than it sends.
   Expected<void> check_arrivals(const std::vector<Signals>& signals) const {
     std::map<int32_t, std::vector<int64_t>> surplus;
     for (size_t rank = 0; rank < signals.size(); ++rank) {
@@ -229,7 +229,7 @@ class Settler {
   Exploration& found_;
   std::vector<std::array<uint32_t, 3>> places_;
   std::vector<Signals> of_path_;
-  std::map<int, Step> load_of_;  // of an instruction
+  std::map<int, Step> load_of_;  // by instruction
 };
 
 }  // namespace

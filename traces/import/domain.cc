@@ -5,7 +5,7 @@
 namespace warpfold::sass {
 namespace {
 
-constexpr int64_t kEndless = int64_t{1} << 50;  // more than any room
+constexpr int64_t kEndless = int64_t{1} << 50;  // larger than any possible room
 
 int64_t reach_of(int64_t growth, uint32_t steps) {
   int64_t reach = 0;
@@ -21,7 +21,7 @@ int64_t reach_of(const Growth& growth, const Extents& extents) {
   return reach;
 }
 
-// Cuts variable `v`, to `least` values at the most, until the sum of the positive growths stays within `room`.
+// Limits variable `v`, but not below `least` values, so that the sum of positive growths stays within `room`.
 void cut(int v, const Growth& growth, int64_t room, uint32_t least, Extents& extents) {
   const int64_t reach = reach_of(growth, extents);
   if (reach <= room || growth[v] <= 0 || extents[v] <= least) return;

@@ -35,11 +35,11 @@ const Source* memory_operand(const Op& op, bool last) {
   return found;
 }
 
-// The means over the positions inside a line that the variables lead to.
+// Means over the positions within a line to which the variables move the touch.
 struct Coalesced {
   uint64_t sectors = 0;
   uint64_t lines = 0;
-  uint64_t pairs = 0;  // of sectors
+  uint64_t pairs = 0;  // pairs of sectors
 };
 
 Coalesced coalesced(const Touch& touch) {
@@ -78,7 +78,7 @@ Touch touch_of(const Warp& warp, const Op& op, const Source& operand, uint32_t a
   return touch;
 }
 
-// Bytes, passes and stream of a touch of memory that has addresses.
+// Adds the bytes, passes and stream of a touch with known addresses.
 void add_touch(const Op& op, access::Access kind, Touch touch, isa::Effect& effect, std::vector<Touch>* touches) {
   const Coalesced asked = coalesced(touch);
   effect.bytes = static_cast<uint32_t>(asked.sectors) * access::kSectorBytes;
@@ -119,7 +119,7 @@ void add_global(const Warp& warp, const Op& op, uint32_t active, isa::Effect& ef
   if (answer != nullptr) {
     effect.bytes = static_cast<uint32_t>(answer->value) * access::kSectorBytes;
     if (touch.lanes.empty()) touch.stated_bytes = effect.bytes;
-    // More sectors than the lanes fill lie apart.
+    // More sectors than the lanes fill are not adjacent.
     const auto filled = static_cast<uint32_t>(std::popcount(active)) * touch.access_bytes;
     if (effect.bytes > filled && !isa::adds_in_l2(op.instruction->mnemonic))
       effect.l2_passes = static_cast<uint16_t>(answer->value);
@@ -135,7 +135,8 @@ void add_global(const Warp& warp, const Op& op, uint32_t active, isa::Effect& ef
   if (touches != nullptr) touches->push_back(std::move(touch));
 }
 
-// Local memory: the same word of the 32 lanes is a line. A lane at an unknown address is at a word of its own, drawn at random.
+// Local memory: the same word of the 32 lanes forms a line. A lane at an unknown address accesses a random word of its
+// own.
 void add_local(const Warp& warp, const Op& op, uint32_t active, isa::Effect& effect, std::vector<Touch>* touches) {
   const Source* operand = memory_operand(op, false);
   const uint32_t words = warp.launch.local_words;
@@ -184,10 +185,10 @@ std::string decimal(double value) {
   return text.str();
 }
 
-// An unknown address is assumed to be a random word of shared memory, for each lane its own.
+// An unknown address is assumed to be a random word of shared memory, different in each lane.
 void add_random_shared(const Warp& warp, const Op& op, uint32_t active, isa::Effect& effect) {
   const std::string_view opcode = op.instruction->mnemonic;
-  constexpr uint32_t kRows = 8;  // of a matrix
+  constexpr uint32_t kRows = 8;  // rows of a matrix
   const bool matrices = access::access_of(op.behaviour, opcode) == access::Access::kMatrix;
   const auto lanes = static_cast<uint32_t>(std::popcount(active));
   const double passes = matrices ? access::matrices_of(opcode) * access::random_passes(kRows, access::access_bytes(opcode))
@@ -217,7 +218,7 @@ void add_shared(const Warp& warp, const Op& op, uint32_t active, isa::Effect& ef
                                                      : access::shared_wavefronts(lanes));
 }
 
-// Lanes at unlike addresses are served one after the other. An unknown address is assumed to be unlike all others.
+// Different addresses are served one after another. An unknown address is assumed to differ from all others.
 void add_constant(const Warp& warp, const Op& op, uint32_t active, isa::Effect& effect) {
   if (active == 0 || op.uniform) return;
   const auto lanes = static_cast<uint16_t>(std::popcount(active));
@@ -258,7 +259,8 @@ void add_barrier(const Warp& warp, const Op& op, isa::Effect& effect) {
   effect.count = static_cast<uint16_t>(threads != 0 ? threads : warp.launch.warps() * kLanes);
 }
 
-// PTX ISA, instruction descriptor of tcgen05.mma: N / 8 in bits 17 to 22, M / 16 in bits 24 to 28. Two SMs have half of M each.
+// PTX ISA, instruction descriptor of tcgen05.mma: N / 8 in bits 17 to 22, M / 16 in bits 24 to 28. Of two SMs each has
+// half of M.
 void add_tensor_shape(const Warp& warp, const Op& op, isa::Effect& effect) {
   const auto descriptor = std::ranges::find_if(op.sources, [](const Source& source) { return source.text.starts_with("idesc["); });
   const bool named = descriptor != op.sources.end() && descriptor->uniform < warp.state.uniform.size();
@@ -338,7 +340,7 @@ isa::Effect effect_of(const Warp& warp, const Op& op, uint32_t active, std::vect
       add_bulk_copy(warp, op, active, effect, touches);
       break;
     case Behaviour::kBulkWait:
-      // UTMACMDFLUSH ends a group and waits for none.
+      // UTMACMDFLUSH ends a group and does not wait.
       effect.count = op.base == "DEPBAR" ? static_cast<uint16_t>(word_source(op, 1).immediate) : kNoLimitOfGroups;
       break;
     case Behaviour::kMbarrierArrive:

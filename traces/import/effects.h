@@ -8,19 +8,21 @@
 
 namespace warpfold::sass {
 
-// What one execution of the instruction moves and synchronises with, for the lanes of `active`: bytes of the sectors that a global
-// access touches, wavefronts of a shared-memory access, the named barrier, the groups of cp.async. Where the address moves with a
-// variable by what is no multiple of a sector, the sectors are the mean over its positions. `touches`: what is touched is added.
-// Throws UnknownValue where the address is unknown and the launch does not say how many sectors it touches.
+// Returns the effect of one execution by the lanes of `active`: the bytes of the sectors that a global access touches,
+// the wavefronts of a shared-memory access, the named barrier, and groups of cp.async. If an address moves with a
+// variable by other than a multiple of a sector, bytes are the mean over its positions. If `touches` is given, the
+// touched memory is appended. Throws UnknownValue if the address is unknown and the launch does not state the number of
+// sectors.
 isa::Effect effect_of(const Warp& warp, const Op& op, uint32_t active, std::vector<Touch>* touches);
 
-// 32-bit registers that the first register destination covers; 0: none.
+// Returns the 32-bit registers that the first register destination covers, or 0 if there is none.
 uint32_t destination_words(const Op& op);
 
-// Whether the instruction reads or writes shared memory, or does an atomic operation there.
+// True if the instruction reads or writes shared memory.
 bool is_shared_access(const Op& op);
 
-// Whether the instruction reads or writes through a descriptor whose layout the driver alone knows: TEX, SULD and their kin.
+// is_local_access(): LDL and STL. is_texture(): the instruction accesses memory through a descriptor whose layout only
+// the driver knows (TEX, SULD and similar opcodes).
 bool is_local_access(const Op& op);
 bool is_texture(const Op& op);
 

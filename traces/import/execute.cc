@@ -51,7 +51,7 @@ Bits carry_of_sum(const Warp& warp, const Op& op, const Halves& result) {
   const Source& addend = word_source(op, 2);
   const Word low = warp.read(addend, op);
   const Word high = warp.read_next(addend, op, 1);
-  // The sum is below its addend exactly where it went round.
+  // The sum is less than its addend exactly if it wrapped.
   const Bits less_low = compared(result.low, low, Relation::kLess, false, warp.extents);
   return compared_high(result.high, high, Relation::kLess, false, less_low, warp.extents);
 }

@@ -8,7 +8,7 @@
 #include "traces/import/executors.h"
 #include "traces/import/warp.h"
 
-// What the files execute_*.cc share.
+// Declarations shared by the files execute_*.cc.
 namespace warpfold::sass {
 
 std::span<const Executor> integer_executors();
@@ -18,15 +18,15 @@ std::span<const Executor> float_executors();
 std::span<const Executor> async_executors();
 
 bool is_predicate(const Source& source);
-// The `position`-th source that is no predicate; RZ where the text has fewer.
+// Returns the source number `position` among those that are no predicates, or RZ if the text has fewer.
 const Source& word_source(const Op& op, size_t position);
 Bits inverted_bits(Bits bits);
-// Writes `result` and its opposite, each combined with `with` by AND, OR or XOR: ISETP.GE.AND P0, P1, R2, R3, P2.
+// Writes `result` and its complement, each combined with `with` by AND, OR or XOR: ISETP.GE.AND P0, P1, R2, R3, P2.
 void write_combined(Warp& warp, const Op& op, const Bits& result, const Bits& with, uint32_t mask);
-// The carry out of 64 bits of `result`, a product with an addend (source 2).
+// Returns the carry out of 64 bits of `result`, a product plus an addend (source 2).
 Bits carry_of_sum(const Warp& warp, const Op& op, const Halves& result);
 
-// Lane by lane, for what is not linear.
+// Computes a result lane by lane, for operations that are not linear.
 template <typename Function>
 Word lane_by_lane(std::initializer_list<const Word*> sources, Function function) {
   Word result = tainted(sources);

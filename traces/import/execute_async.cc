@@ -1,11 +1,12 @@
 #include "traces/import/execute.h"
 
-// Results of what synchronises: a wait at an mbarrier or for registers succeeds, for the machine holds the warp until it does.
+// Results of synchronising instructions. A wait for an mbarrier or for registers succeeds, because the machine holds
+// the warp until then.
 
 namespace warpfold::sass {
 namespace {
 
-// SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR6], R0; the state that an arrival returns is not followed.
+// SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR6], R0. The state that an arrival returns is unknown.
 void syncs(Warp& warp, const Op& op, uint32_t mask) {
   const bool waits = op.behaviour == isa::Behaviour::kMbarrierWait;
   for (const Source& destination : op.destinations) {
@@ -17,7 +18,7 @@ void syncs(Warp& warp, const Op& op, uint32_t mask) {
   }
 }
 
-// UCGABAR_WAIT; it waits for the phases in turn.
+// UCGABAR_WAIT waits for the phases in turn.
 void cluster_wait(Warp& warp, const Op& /*op*/, uint32_t /*mask*/) { warp.state.cluster_phase ^= 1; }
 
 // USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xe8
@@ -27,7 +28,8 @@ void set_max_registers(Warp& warp, const Op& op, uint32_t mask) {
   }
 }
 
-// tcgen05.alloc and its kin, UTCATOMSWS.FIND_AND_SET.ALIGN UP0, UR6, UR6: columns are free at once, from the first one on.
+// tcgen05.alloc and similar, UTCATOMSWS.FIND_AND_SET.ALIGN UP0, UR6, UR6. Columns are free at once, from the first
+// column on.
 void tensor_columns(Warp& warp, const Op& op, uint32_t mask) {
   for (const Source& destination : op.destinations) {
     if (is_predicate(destination)) {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <bit>
 
-// Logic, shifts, permutations, counts of bits, and predicates as words.
+// Logic, shifts, permutations, bit counts, and predicates as words.
 
 namespace warpfold::sass {
 namespace {
 
-// The bits of a look-up table: bit (4 a + 2 b + c) is the result.
+// Applies a look-up table bit by bit: bit (4 a + 2 b + c) of the table is the result.
 uint32_t looked_up(uint32_t a, uint32_t b, uint32_t c, uint32_t table) {
   uint32_t result = 0;
   for (uint32_t row = 0; row < 8; ++row) {
@@ -23,8 +23,9 @@ bool fixed(const Word& word) {
   return constant(word) && word.unknown == 0 && std::ranges::count(word.lane, word.lane[0]) == kLanes;
 }
 
-// A function, bit by bit, of a word that moves and words that do not. Bits of the word below its smallest step stay; where the
-// others pass on, drop or invert all bits that move, the result moves as linearly: a CTA's base | a thread's offset.
+// Keeps the result of a bitwise function linear if possible. One operand, `moving`, moves with variables and the others
+// do not. Its bits below the smallest step are constant. If the function passes, drops or inverts all moving bits, the
+// result moves linearly, as in: a CTA's base | a thread's offset.
 template <typename Function>
 void keep_linear(const Word& moving, Function function, Word& result) {
   uint32_t slopes = 0;
@@ -94,13 +95,13 @@ void lop32i(Warp& warp, const Op& op, uint32_t mask) {
              mask);
 }
 
-// LOP.AND, LOP.OR, LOP.XOR; LOP.PASS_B hands its second operand on.
+// LOP.AND, LOP.OR, LOP.XOR. LOP.PASS_B returns its second operand.
 void lop(Warp& warp, const Op& op, uint32_t mask) {
   if (!op.has("PASS_B")) return lop32i(warp, op, mask);
   warp.write(op.destinations.at(0), warp.read(word_source(op, 1), op), mask);
 }
 
-// Shifts by 32 and more leave nothing, or the sign; .W takes the count modulo 32.
+// A shift by 32 or more leaves zero, or the sign. .W takes the count modulo 32.
 void shift(Warp& warp, const Op& op, uint32_t mask) {
   const Word a = warp.read(word_source(op, 0), op);
   const Word count = warp.read(word_source(op, 1), op);
@@ -116,7 +117,7 @@ void shift(Warp& warp, const Op& op, uint32_t mask) {
              mask);
 }
 
-// {high, low} shifted as 64 bits; .HI keeps the upper half of the result.
+// Shifts {high, low} as 64 bits. .HI keeps the upper half of the result.
 void shf(Warp& warp, const Op& op, uint32_t mask) {
   const Word low = warp.read(word_source(op, 0), op);
   const Word count = warp.read(word_source(op, 1), op);
@@ -156,7 +157,8 @@ void shf(Warp& warp, const Op& op, uint32_t mask) {
              mask);
 }
 
-// Each nibble of the selector takes one of eight bytes; its top bit repeats that byte's sign instead.
+// Each nibble of the selector selects one of eight bytes. If its top bit is set, the result is the byte's sign,
+// repeated.
 uint32_t permuted(uint32_t a, uint32_t selector, uint32_t b) {
   const uint64_t bytes = uint64_t{b} << 32 | a;
   uint32_t result = 0;
@@ -226,7 +228,8 @@ void brev(Warp& warp, const Op& op, uint32_t mask) {
   });
 }
 
-// The highest bit that is set (of a signed value: that differs from the sign); -1: none. .SH: the shift that brings it to bit 31.
+// FLO returns the highest set bit, or for a signed value the highest bit that differs from the sign; -1 if there is
+// none. .SH returns the shift that moves this bit to bit 31.
 void flo(Warp& warp, const Op& op, uint32_t mask) {
   const bool is_signed = !op.has("U32");
   const bool as_shift = op.has("SH");
@@ -238,7 +241,7 @@ void flo(Warp& warp, const Op& op, uint32_t mask) {
   });
 }
 
-// PLOP3.LUT P1, PT, P2, P3, UP0, 0x80, 0x0: one table for each destination.
+// PLOP3.LUT P1, PT, P2, P3, UP0, 0x80, 0x0: one table per destination.
 void plop3(Warp& warp, const Op& op, uint32_t mask) {
   std::vector<Bits> in;
   std::vector<uint32_t> tables;
@@ -251,7 +254,7 @@ void plop3(Warp& warp, const Op& op, uint32_t mask) {
   }
   in.resize(3, Bits::of(true));
   for (size_t d = 0; d < op.destinations.size() && d < tables.size(); ++d) {
-    // Only what the table asks is in doubt: 0x80 is the conjunction of all three.
+    // Only inputs that the table uses can make the result unknown: 0x80 is the conjunction of all three.
     Bits result = Bits::of(false);
     for (uint32_t row = 0; row < 8; ++row) {
       if ((tables[d] >> row & 1) == 0) continue;
@@ -277,7 +280,7 @@ void psetp(Warp& warp, const Op& op, uint32_t mask) {
   if (op.destinations.size() > 1) warp.write(op.destinations[1], combined(second, inverted_bits(result), in[2]), mask);
 }
 
-// UR2UP UPR, UR4 is not followed.
+// UR2UP UPR, UR4: the results are unknown.
 void ur2up(Warp& warp, const Op& op, uint32_t /*mask*/) {
   for (Bits& bits : warp.state.uniform_predicates) bits = Bits::nothing(op.index);
 }
@@ -297,7 +300,7 @@ void r2p(Warp& warp, const Op& op, uint32_t mask) {
   }
 }
 
-// P2R R12, PR, R4, 0x40: the register with the chosen bits of its byte replaced by predicates.
+// P2R R12, PR, R4, 0x40: replaces the selected bits of a byte of the register by predicates.
 void p2r(Warp& warp, const Op& op, uint32_t mask) {
   Word result = Word::of(0);
   uint32_t chosen = 0x7f;

@@ -5,9 +5,9 @@
 
 #include "traces/import/execute.h"
 
-// Floating point where its operands are known: integers are divided by way of the reciprocal of a float (I2F, MUFU.RCP, F2I) and
-// parameters are scaled. Sums and products are those of IEEE single precision; the reciprocal is the nearest one, where hardware's
-// may be one unit further off: the division's own correction covers that.
+// Floating point with known operands. Compilers divide integers with the reciprocal of a float (I2F, MUFU.RCP, F2I),
+// and kernels scale parameters. Sums and products are those of IEEE single precision. The reciprocal is correctly
+// rounded, while hardware may differ by one unit; the correction step of the division covers that.
 
 namespace warpfold::sass {
 namespace {
@@ -63,14 +63,14 @@ void mufu(Warp& warp, const Op& op, uint32_t mask) {
   compute(warp, op, mask, {&a}, [&](int l) { return 1.0F / real(a, l); });
 }
 
-// FCHK P0, R4, R5: true where the quotient needs the slow path that the compiler puts behind it, for operands near the ends of the
-// exponent's range. Taken as false: data that are not known are taken to be ordinary numbers.
+// FCHK P0, R4, R5 is true if the division needs the compiler's slow path, for operands near the ends of the exponent
+// range. It is assumed false: unknown data count as ordinary numbers.
 void fchk(Warp& warp, const Op& op, uint32_t mask) {
   warp.assumed.try_emplace(op.line, "FCHK: the operands of the division are ordinary numbers, slow path not taken");
   warp.write(op.destinations.at(0), Bits::of(false), mask);
 }
 
-// A 64-bit integer as a float: rounded to the nearest, or upwards (.RP).
+// Converts a 64-bit integer to a float, rounded to nearest, or up (.RP).
 float to_real(uint64_t magnitude, bool negative, bool upwards) {
   float value = static_cast<float>(magnitude);
   if (upwards && static_cast<double>(value) < static_cast<double>(magnitude)) {
@@ -94,7 +94,7 @@ void i2f(Warp& warp, const Op& op, uint32_t mask) {
   });
 }
 
-// Towards zero, and to the ends of the range where it is left.
+// Rounds towards zero, or up or down, and saturates at the ends of the integer range.
 uint64_t to_integer(float value, bool is_unsigned, bool wide, bool up, bool down) {
   double whole = up     ? std::ceil(static_cast<double>(value))
                  : down ? std::floor(static_cast<double>(value))
@@ -106,7 +106,7 @@ uint64_t to_integer(float value, bool is_unsigned, bool wide, bool up, bool down
   return is_unsigned ? static_cast<uint64_t>(whole) : static_cast<uint64_t>(static_cast<int64_t>(whole));
 }
 
-// A CTA's index times the inverse of the cluster's extent, rounded down: the index of its cluster.
+// True for a CTA's index times the inverse of the cluster's extent. Rounded down, it is the index of the CTA's cluster.
 bool divides_by_cluster(const Word& word) {
   return word.unknown == kAllLanes && word.origin <= kInverse && word.origin > kInverse - kCtaVariables;
 }
@@ -127,7 +127,8 @@ void f2i(Warp& warp, const Op& op, uint32_t mask) {
     warp.write(op.destinations.at(0), lane_by_lane({&a}, [&](int l) { return static_cast<uint32_t>(value(l) >> 32); }), mask, 1);
 }
 
-// HFMA2.MMA R0, -RZ, RZ, 0, 5.96e-08: compilers move constants by it. Other half-precision arithmetic is not followed.
+// HFMA2.MMA R0, -RZ, RZ, 0, 5.96e-08: compilers use it to move constants. The results of other half-precision
+// arithmetic are unknown.
 void hfma2(Warp& warp, const Op& op, uint32_t mask) {
   const auto zero = [&op](size_t i) {
     return word_source(op, i).kind == Source::Kind::kRegister && word_source(op, i).index == isa::kZeroRegister;

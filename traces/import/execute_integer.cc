@@ -3,14 +3,14 @@
 
 #include "traces/import/execute.h"
 
-// Integer arithmetic. Semantics: CUDA Binary Utilities, "Instruction Set Reference", and what compiled code shows.
+// Integer arithmetic. Semantics: CUDA Binary Utilities, "Instruction Set Reference", and compiled code.
 
 namespace warpfold::sass {
 namespace {
 
 using Kind = Source::Kind;
 
-// Predicates among the sources, in written order, behind the first `words` that are not.
+// Returns the predicates among the sources, in written order.
 std::vector<Bits> carries_in(const Warp& warp, const Op& op) {
   std::vector<Bits> carries;
   for (const Source& source : op.sources) {
@@ -19,7 +19,7 @@ std::vector<Bits> carries_in(const Warp& warp, const Op& op) {
   return carries;
 }
 
-// -R4 of an addition is ~R4 + 1, whose carry counts.
+// Reads a negated addend: -R4 is ~R4 + 1, and the addition of 1 can carry.
 Word addend(const Warp& warp, const Op& op, Source source, Bits& one) {
   one = Bits::of(source.negated);
   source.inverted ^= source.negated;
@@ -39,7 +39,7 @@ void add_pairs(Warp& warp, const Op& op, uint32_t mask) {
     const Carried step = add_carrying(total.low, low, one, warp.extents);
     total = {step.sum, with_carry(sum(total.high, warp.read_next(source, op, 1)), step.carry)};
   }
-  const bool followed = !op.has("X");  // with carries in
+  const bool followed = !op.has("X");  // carries in are not followed
   for (const Source& destination : op.destinations) {
     if (is_predicate(destination)) {
       warp.write(destination, Bits::nothing(op.index), mask);
@@ -85,7 +85,7 @@ void iadd3(Warp& warp, const Op& op, uint32_t mask) {
   }
 }
 
-// Several numbers in a register, U16x2 or S8x4, and clamps at zero are not followed.
+// True for several numbers in a register (U16x2, S8x4) and for clamps. The results of these instructions are unknown.
 bool is_packed(const Op& op) {
   return std::ranges::any_of(op.modifiers, [](std::string_view modifier) {
     return modifier.ends_with("x2") || modifier.ends_with("x4") || modifier == "RELU" || modifier == "SAT";
@@ -114,7 +114,7 @@ void imad_wide(Warp& warp, const Op& op, uint32_t mask) {
     warp.write(destination, carried.high, mask, 1);
   }
   for (size_t i = 1; i < op.destinations.size(); ++i) {
-    // The carry out of 64 bits is that of the addend.
+    // The carry out of 64 bits comes from the addition of the addend.
     if (is_predicate(op.destinations[i])) warp.write(op.destinations[i], carry_of_sum(warp, op, result), mask);
   }
 }
@@ -129,7 +129,7 @@ void imad(Warp& warp, const Op& op, uint32_t mask) {
   warp.write(op.destinations.at(0), result, mask);
 }
 
-// LEA: (a << s) + b; LEA.HI: the high word of ({c, a} << s), plus b.
+// LEA: (a << s) + b. LEA.HI: the high word of ({c, a} << s), plus b.
 void lea(Warp& warp, const Op& op, uint32_t mask) {
   const bool high = op.has("HI");
   const Word a = warp.read(word_source(op, 0), op);
@@ -140,7 +140,7 @@ void lea(Warp& warp, const Op& op, uint32_t mask) {
   Word shifted = scaled(a, uint32_t{1} << shift);
   if (high) {
     const Word upper = extended ? shifted_right(a, 31, true, warp.extents) : warp.read(word_source(op, 2), op);
-    // The bits of `a` that reach the high word, and those of `upper` that stay in it.
+    // Bits of `a` that reach the high word, and bits of `upper` that stay in it.
     const Word low_part = shift == 0 ? Word::of(0) : shifted_right(a, 32 - shift, false, warp.extents);
     shifted = sum(scaled(upper, uint32_t{1} << shift), low_part);
   }
@@ -199,7 +199,8 @@ void write_unknown(Warp& warp, const Op& op, uint32_t mask) {
   }
 }
 
-// The smaller where the predicate is true, else the larger. Predicates behind the result, which say which one it is, are unknown.
+// Writes the smaller operand if the predicate is true, else the larger. Predicates after the result, which name the
+// selected operand, are unknown.
 void write_extreme(Warp& warp, const Op& op, const Word& a, const Word& b, uint32_t mask) {
   const std::vector<Bits> in = carries_in(warp, op);
   const Bits less = compared(a, b, Relation::kLess, !op.has("U32"), warp.extents);
@@ -225,7 +226,7 @@ void viaddmnmx(Warp& warp, const Op& op, uint32_t mask) {
   write_extreme(warp, op, total, warp.read(word_source(op, 2), op), mask);
 }
 
-// The sum, smallest or largest of the active lanes, or their logic: REDUX.MIN.S32 UR4, R5. REDUX alone is a disjunction.
+// REDUX.MIN.S32 UR4, R5: the sum, minimum, maximum or logic of the active lanes. Plain REDUX is a disjunction.
 uint32_t reduced(const Op& op, uint32_t a, uint32_t b) {
   if (op.has("SUM")) return a + b;
   if (op.has("AND")) return a & b;

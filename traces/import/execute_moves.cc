@@ -11,7 +11,7 @@ uint32_t access_words(const Op& op) { return op.has("128") ? 4 : op.has("64") ? 
 
 void mov(Warp& warp, const Op& op, uint32_t mask) {
   const bool pair = op.has("64") || op.base == "MOV64IUR";
-  const Word high = pair ? warp.read_next(word_source(op, 0), op, 1) : Word::of(0);  // before the low half is overwritten
+  const Word high = pair ? warp.read_next(word_source(op, 0), op, 1) : Word::of(0);  // read before the low half is overwritten
   warp.write(op.destinations.at(0), warp.read(word_source(op, 0), op), mask);
   if (pair) warp.write(op.destinations.at(0), high, mask, 1);
 }
@@ -63,13 +63,14 @@ void s2r(Warp& warp, const Op& op, uint32_t mask) {
 }
 
 void ldc(Warp& warp, const Op& op, uint32_t mask) {
-  // All words before the first write: the result may overwrite the index, LDC.64 R2, c[0x0][R2+0x160].
+  // Reads all words before the first write, because the result may overwrite the index: LDC.64 R2, c[0x0][R2+0x160].
   std::vector<Word> words;
   for (uint32_t i = 0; i < access_words(op); ++i) words.push_back(warp.constant(op.sources.at(0), op, i, Narrow::of_modifiers(op)));
   for (uint32_t i = 0; i < words.size(); ++i) warp.write(op.destinations.at(0), words[i], mask, i);
 }
 
-// QSPC.E.S P0, RZ, [R2]: whether a generic address lies in shared memory (.S), local (.L) or global (.G). Arrays are global.
+// QSPC.E.S P0, RZ, [R2]: true if a generic address is in shared (.S), local (.L) or global (.G) memory. Arrays are
+// global.
 void qspc(Warp& warp, const Op& op, uint32_t mask) {
   Bits result = Bits::nothing(op.index);
   for (const Source& source : op.sources) {
@@ -86,7 +87,7 @@ void qspc(Warp& warp, const Op& op, uint32_t mask) {
   }
 }
 
-// The first active lane's value.
+// R2UR returns the value of the first active lane.
 void r2ur(Warp& warp, const Op& op, uint32_t mask) {
   Word value = warp.read(word_source(op, 0), op);
   const auto lane = static_cast<size_t>(mask == 0 ? 0 : std::countr_zero(mask));
@@ -124,7 +125,7 @@ uint32_t shuffled_from(const Op& op, uint32_t lane, uint32_t b, uint32_t c, bool
   return inside ? static_cast<uint32_t>(from) & 31 : lane;
 }
 
-// SHFL.BFLY PT, R3, R0, 0x10, 0x1f. PTX ISA, shfl.sync.
+// SHFL.BFLY PT, R3, R0, 0x10, 0x1f. Source: PTX ISA, shfl.sync.
 void shfl(Warp& warp, const Op& op, uint32_t mask) {
   const Word a = warp.read(word_source(op, 0), op);
   const Word b = warp.read(word_source(op, 1), op);
@@ -179,7 +180,7 @@ void vote(Warp& warp, const Op& op, uint32_t mask) {
   }
 }
 
-// One lane of the active ones: the lowest.
+// ELECT selects the lowest active lane.
 void elect(Warp& warp, const Op& op, uint32_t mask) {
   const uint32_t lowest = mask & (0 - mask);
   for (const Source& destination : op.destinations) {
@@ -191,7 +192,7 @@ void elect(Warp& warp, const Op& op, uint32_t mask) {
   }
 }
 
-// Spills: at an address that all lanes share. An address that they do not share could be any.
+// Spills to an address that all lanes share. Any other address may overwrite any spill.
 void stl(Warp& warp, const Op& op, uint32_t mask) {
   const Word at = warp.address(op.sources.at(0)).low;
   if (at.unknown != 0 || at.depends() != 0 || std::popcount(mask) == 0) {

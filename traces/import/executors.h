@@ -6,11 +6,11 @@
 
 namespace warpfold::sass {
 
-// What executes an opcode of the control slice: integer, predicate, uniform, shuffle, vote, conversion and move instructions.
-// nullptr: the executor does not follow it, so that its results are unknown.
+// Returns the executor of an opcode of the control slice: integer, predicate, uniform, shuffle, vote, conversion and
+// move instructions. Returns nullptr for other opcodes; their results are unknown.
 Execute executor_of(std::string_view base);
 
-// One table a file, from the opcode's name to what executes it.
+// Table entry: an opcode's name and its executor. Each file has one table.
 struct Executor {
   std::string_view base;
   Execute execute;

@@ -18,8 +18,8 @@ namespace {
 constexpr size_t kMostAccesses = size_t{1} << 18;  // some hundred bytes each
 
 constexpr uint64_t kFewestStrata = 64;
-constexpr uint64_t kMostStrata = 512;  // a third of a percent beside CTAs that differ by 7 % (collatz)
-constexpr uint64_t kSureOfMean = 8;    // CTAs, before their mean says what all would cost
+constexpr uint64_t kMostStrata = 512;  // an error of a third of a percent for CTAs whose instructions differ by 7 % (collatz)
+constexpr uint64_t kSureOfMean = 8;    // CTAs after which their mean predicts the cost of all
 constexpr uint8_t kAllDimensions = 0b111;
 
 struct Box {
@@ -27,8 +27,8 @@ struct Box {
   std::array<uint32_t, 3> corner;
   std::array<uint32_t, 3> extent;
   uint8_t sampled = 0;                 // variables in which one CTA is executed for all
-  uint8_t alone = 0;                   // of those: its addresses are not taken to move linearly with the variable
-  std::array<uint32_t, 3> drawn = {};  // that CTA, from the corner on
+  uint8_t alone = 0;                   // subset of sampled: addresses are not linear in the variable
+  std::array<uint32_t, 3> drawn = {};  // the executed CTA, relative to the corner
 };
 
 struct WarpTouch {
@@ -71,7 +71,7 @@ class Explorer {
   }
 
  private:
-  // CTAs of `open` that would be executed one by one.
+  // Returns the CTAs of `open` that would be executed one by one.
   uint64_t one_by_one(const std::vector<Box>& open) const {
     if (not_linear_ == 0) return 0;
     uint64_t ctas = 0;
@@ -88,7 +88,7 @@ class Explorer {
     return followed + left > limits_.ctas || found_.executed + mean * left > limits_.instructions_of_ctas;
   }
 
-  // The same CTAs as strata, of each of which one is executed.
+  // Divides the CTAs of `open` into strata, of which one CTA each is executed.
   std::vector<Box> sampled(const std::vector<Box>& open) {
     sampling_ = sampling_ == 0 && not_linear_ != 0 ? not_linear_ : kAllDimensions;
     followed_before_ = found_.followed_ctas;
@@ -110,9 +110,9 @@ class Explorer {
     return result;
   }
 
-  // Registers up to the highest one of the file that an instruction names, inside brackets too.
+  // Returns the number of registers up to the highest that an instruction names, including those inside brackets.
   static int registers_named(const std::vector<Op>& ops, bool uniform) {
-    constexpr int kWidestTuple = 8;  // of a bulk copy: an address, an mbarrier, five coordinates
+    constexpr int kWidestTuple = 8;  // bulk copy: an address, an mbarrier, five coordinates
     const isa::OperandKind file = uniform ? isa::OperandKind::kUniformRegister : isa::OperandKind::kRegister;
     int most = 0;
     for (const Op& op : ops) {
@@ -126,7 +126,7 @@ class Explorer {
     return std::min(most + 1, 256);
   }
 
-  // Cuts the box to what goes the way of its corner.
+  // Reduces the box to the CTAs that take the path of its corner.
   Expected<void> follow_box(Box& box) {
     for (;;) {
       try {
@@ -170,7 +170,7 @@ class Explorer {
     return kLost - value.origin;
   }
 
-  // Says how many questions there are, and lists them where that is wanted.
+  // Appends the number of questions, and returns all questions if requested.
   Diagnostic with_others(Diagnostic first, const Box& box) {
     const std::vector<std::string> lines = question_lines(survey(box), ops_);
     const auto asked = std::ranges::count_if(lines, [](const std::string& line) { return line.starts_with("answer"); });
@@ -179,9 +179,9 @@ class Explorer {
     return first;
   }
 
-  // Every question that the warps of the box's first CTA meet, whichever way they go.
+  // Returns every question that the warps of the box's first CTA meet in any direction.
   std::vector<Question> survey(const Box& box) {
-    constexpr uint64_t kMostInstructions = 200'000;  // of a warp
+    constexpr uint64_t kMostInstructions = 200'000;  // per warp
     const Limits limits{.instructions = std::min(limits_.instructions, kMostInstructions), .passes = limits_.passes, .ctas = 1};
     std::vector<Question> questions;
     for (uint32_t index = 0; index < launch_.warps(); ++index) {
@@ -196,11 +196,11 @@ class Explorer {
           const auto loop = lost_in(value);
           again = loop && literal_.insert(*loop).second;
         } catch (const NotFollowed&) {
-          // Questions behind it are asked once it is mended.
+          // Later questions are asked after this is corrected.
         } catch (const Unreadable&) {
-          // Likewise.
+          // As above.
         } catch (const EndlessLoop&) {
-          // Likewise.
+          // As above.
         }
       }
     }
@@ -249,7 +249,7 @@ class Explorer {
       }
     }
     if (!op.indirect.empty()) return {file_, op.line, 1, text};
-    // No answer says which mbarrier or box an instruction means.
+    // No answer can state which mbarrier or box an instruction uses.
     const bool asynchronous = uses_mbarrier(op) || op.behaviour == isa::Behaviour::kBulkStore;
     if (asynchronous && !guarded) return {file_, op.line, 1, text};
     const std::string line = std::to_string(op.line);
@@ -258,7 +258,7 @@ class Explorer {
     return {file_, op.line, 1, text};
   }
 
-  // The code reads parameters of one or two bytes.
+  // True if the code reads parameters of one or two bytes.
   bool narrow_parameters() const {
     return std::ranges::any_of(ops_, [](const Op& op) {
       const bool constant =
@@ -305,10 +305,10 @@ class Explorer {
     if (touch.array < 0) return;
     const Op& op = ops_[static_cast<size_t>(touch.op)];
     const access::Kind kind = access_kind(op);
-    // TMA leaves out what of a box lies beyond its tensor.
+    // TMA omits the part of a box beyond its tensor.
     const bool clipped = op.behaviour == isa::Behaviour::kBulkLoad || op.behaviour == isa::Behaviour::kBulkStore;
     const auto array = static_cast<size_t>(touch.array);
-    std::array<uint32_t, 3> sure = box.extent;  // the CTAs in which the touch is known to happen
+    std::array<uint32_t, 3> sure = box.extent;  // CTAs in which the touch certainly occurs
     for (size_t v = 0; v < 3; ++v) {
       if ((box.sampled >> v & 1) != 0) sure[v] = 1;
     }
@@ -318,7 +318,7 @@ class Explorer {
     add_access(each, kind, box.extent);
   }
 
-  // From the CTA that was drawn to the first of its stratum.
+  // Moves a touch from the drawn CTA to the first CTA of its stratum.
   static void move_to_corner(Touch& touch, const Box& box) {
     touch.varies |= box.alone;
     for (int v = 0; v < kCtaVariables; ++v) {
@@ -358,7 +358,7 @@ class Explorer {
     return alike.back();
   }
 
-  // What of `whole` lies outside `box`, which begins at the same corner: up to three boxes, x first.
+  // Pushes the part of `whole` outside `box`, which has the same corner: up to three boxes, x first.
   static void push_rest(const Box& whole, const Box& box, std::vector<Box>& open) {
     Box part = whole;
     for (const size_t v : {2U, 1U, 0U}) {
@@ -382,10 +382,10 @@ class Explorer {
   int registers_;
   int uniform_registers_;
   std::set<int> literal_;
-  std::unordered_map<uint64_t, std::vector<int>> by_hash_;  // paths; looked up alone
-  uint8_t not_linear_ = 0;                                  // variables on which a way hangs otherwise than linearly
+  std::unordered_map<uint64_t, std::vector<int>> by_hash_;  // paths; only for look-up
+  uint8_t not_linear_ = 0;                                  // variables on which a path depends otherwise than linearly
   uint8_t sampling_ = 0;                                    // variables of which a sample is executed
-  uint64_t followed_before_ = 0;                            // CTAs, before sampling began
+  uint64_t followed_before_ = 0;                            // CTAs before sampling began
   uint64_t represented_ = 0;                                // CTAs
   Exploration found_;
 };

@@ -62,7 +62,7 @@ class Builder {
     return {};
   }
 
-  // Depth first; an edge to a block that is still open goes back.
+  // Depth-first search. An edge to a block that is still open is a back edge.
   void order() {
     enum class Mark : uint8_t { kNew, kOpen, kDone };
     std::vector<Mark> marks(flow_.blocks.size(), Mark::kNew);
@@ -116,7 +116,7 @@ class Builder {
     return {};
   }
 
-  // Immediate dominators in the order of ranks (Cooper, Harvey, Kennedy 2001).
+  // Immediate dominators in order of ranks (Cooper, Harvey, Kennedy 2001).
   void find_dominators() {
     dominator_.assign(flow_.blocks.size(), -1);
     dominator_[0] = 0;
@@ -198,7 +198,7 @@ class Builder {
 }  // namespace
 
 bool may_jump(const Op& op) {
-  // BRA.DIV leaves for a slow path where the warp has diverged; a warp that is executed as a whole has not.
+  // BRA.DIV jumps to a slow path if the warp has diverged. The executed warp counts as converged.
   return op.behaviour == isa::Behaviour::kBranch && op.target >= 0 && !op.has("DIV");
 }
 

@@ -8,20 +8,20 @@
 
 namespace warpfold::sass {
 
-// Straight-line code: control comes in at `first` and leaves behind `end` - 1.
+// Straight-line code: control enters at `first` and leaves after `end` - 1.
 struct FlowBlock {
   int first = 0;
   int end = 0;
   std::vector<int> successors;
-  int rank = -1;  // in reverse postorder: every forward edge goes to a higher rank; -1: never reached
-  int loop = -1;  // innermost one around it
+  int rank = -1;  // in reverse postorder: forward edges lead to higher ranks; -1: unreachable
+  int loop = -1;  // innermost surrounding loop
 };
 
-// A natural loop: control comes in at the header alone, and the loop goes round by edges back to it.
+// Natural loop: control enters at the header alone, and edges to the header repeat the loop.
 struct FlowLoop {
   int header = 0;
-  int parent = -1;            // the next loop around it
-  std::vector<bool> members;  // blocks, those of inner loops included
+  int parent = -1;            // next surrounding loop
+  std::vector<bool> members;  // blocks, including those of inner loops
 };
 
 // The control-flow graph of a function.
@@ -30,22 +30,22 @@ struct Flow {
   std::vector<int> block_at;  // block of each instruction
   std::vector<FlowLoop> loops;
 
-  // The loop of which `block` is the header, -1: none.
+  // Returns the loop with header `block`, or -1.
   int loop_at(int block) const;
 };
 
-// Whether control may go to `op.target`, and whether it may go on behind `op`.
+// may_jump(): control may go to `op.target`. may_fall_through(): control may continue after `op`.
 bool may_jump(const Op& op);
 bool may_fall_through(const Op& op);
 
-// Instructions that control can reach from `first` without going through a RET, in order of their place. Calls inside come back.
+// Returns the instructions that control can reach from `first` without passing a RET, in order. Calls return.
 std::set<int> reached_from(const std::vector<Op>& ops, int first);
 
-// A subroutine (CALL to code that ends in RET) becomes part of each place that calls it. A recursion becomes so for as many
-// levels as 20,000 instructions have; calls behind them are too deep.
+// Inlines each subroutine (CALL to code that ends in RET) at each call. A recursion is inlined to the depth that fits
+// 20,000 instructions; deeper calls are marked as too deep.
 Expected<void> inline_calls(const std::string& file, std::vector<Op>& ops);
 
-// Fails where a branch's target hangs on a register, code runs past its end, or a loop has more than one way in.
+// Fails if a branch target depends on a register, if code runs past its end, or if a loop has more than one entry.
 Expected<Flow> make_flow(const std::string& file, const std::vector<Op>& ops);
 
 }  // namespace warpfold::sass

@@ -7,7 +7,7 @@ namespace warpfold::sass {
 
 bool FollowedLines::for_each(const AccessPattern& pattern, const CtaBox& box, const Visit& visit) {
   const std::array<uint32_t, 3>& grid = launch_.grid;
-  // The CTA at the box's place in the first cluster of a row.
+  // Returns the CTA at the box's place in the first cluster of a row.
   const auto first_of_row = [&](uint32_t y, uint32_t z) {
     const auto along = [&](size_t d, uint32_t moved) {
       return uint64_t{box.corner[d] + moved} * launch_.cluster[d] + box.place[d];
@@ -18,7 +18,7 @@ bool FollowedLines::for_each(const AccessPattern& pattern, const CtaBox& box, co
   for (uint32_t z = 0; z < box.extent[2]; ++z) {
     for (uint32_t y = 0; y < box.extent[1]; ++y) {
       const uint64_t row = first_of_row(y, z);
-      if (row >= choice_.ctas || !may_go_on()) return may_go_on();  // rows rise
+      if (row >= choice_.ctas || !may_go_on()) return may_go_on();  // row numbers rise
       const uint64_t end = std::min<uint64_t>(box.extent[0], (choice_.ctas - row + launch_.cluster[0] - 1) / launch_.cluster[0]);
       const auto moved = [&](uint64_t steps, int variable) {
         return steps * static_cast<uint64_t>(pattern.slope[static_cast<size_t>(variable)]);
@@ -44,7 +44,7 @@ void FollowedLines::for_each_on_sms(uint64_t row, uint64_t end,
   const uint64_t stride = choice_.all_sms / std::gcd(uint64_t{choice_.all_sms}, step);
   for (uint64_t s = 0; s < choice_.sms; ++s) {
     const uint64_t sm = (2 * s + 1) * busy / (2 * choice_.sms);
-    uint64_t x = 0;  // the first on that SM
+    uint64_t x = 0;  // first cluster on that SM
     while (x < stride && (row + x * step) % choice_.all_sms != sm) ++x;
     if (x < std::min(stride, end)) visit(x, stride);
   }

@@ -21,7 +21,7 @@ bool decides_memory(const Op& op) {
          behaviour == isa::Behaviour::kBulkStore || uses_mbarrier(op);
 }
 
-// One of the answer's numbers for 32 random bits.
+// Returns one of the answer's values, selected by 32 random bits.
 uint32_t drawn_number(const AnswerFacts& answer, uint32_t bits) {
   const auto below = [bits](uint64_t count) { return static_cast<uint32_t>(bits * count >> 32); };
   uint32_t which = 0;
@@ -34,7 +34,7 @@ uint32_t drawn_number(const AnswerFacts& answer, uint32_t bits) {
   return answer.numbers.empty() ? which : answer.numbers[which];
 }
 
-// A number for each lane: bits mixed as in Steele, Lea and Flood's SplitMix (OOPSLA 2014).
+// Returns a value for each lane. Bits are mixed as in Steele, Lea and Flood's SplitMix (OOPSLA 2014).
 Word drawn_numbers(int place, uint32_t warp, const AnswerFacts& answer) {
   Word word;
   word.drawn = true;
@@ -113,8 +113,8 @@ void Follower::run_block(const FlowBlock& block, const Arrival& arrived, Path& p
   next[flow_.block_at[static_cast<size_t>(block.end)]].add({mask, 1});
 }
 
-// WARPSYNC.EXCLUSIVE R: lanes of one mask in R run alone up to the next BSYNC, then those of another one. Returns the last
-// instruction that they run so.
+// WARPSYNC.EXCLUSIVE R: lanes with the same mask in R run alone up to the next BSYNC, one group after another. Returns
+// the last instruction that they run in this way.
 int Follower::run_in_turn(int warpsync, int end, uint32_t mask, Path& path) {
   const Op& op = ops_[static_cast<size_t>(warpsync)];
   const Word of_lanes = op.sources.empty() ? Word::of(kAllLanes) : warp_.read(op.sources.front(), op);
@@ -135,7 +135,8 @@ int Follower::run_in_turn(int warpsync, int end, uint32_t mask, Path& path) {
   return last;
 }
 
-// The branch or EXIT at the end of a block. BRA P0, L (a predicate as an operand) goes where both it and the guard hold.
+// Executes the branch or EXIT at the end of a block. BRA P0, L, with a predicate as an operand, jumps if both P0 and
+// the guard are true.
 void Follower::finish_block(const Op& op, const FlowBlock& block, uint32_t mask, Path& path, Arrivals& next) {
   uint32_t taken = op.has("DIV") ? 0 : warp_.guarded(op, mask);
   for (const Source& source : op.sources) {
@@ -162,7 +163,7 @@ void Follower::finish_block(const Op& op, const FlowBlock& block, uint32_t mask,
   if ((mask & ~taken) != 0) next[flow_.block_at[static_cast<size_t>(block.end)]].add({mask & ~taken, 1});
 }
 
-// BRX: each lane goes where its register says.
+// BRX: each lane jumps to the target in its register.
 void Follower::jump_by_register(const Op& op, uint32_t mask, Arrivals& next) {
   const Word to = warp_.read(op.sources.front(), op);
   const bool asked = (to.unknown & mask) != 0;
@@ -171,7 +172,7 @@ void Follower::jump_by_register(const Op& op, uint32_t mask, Arrivals& next) {
   std::map<int, uint32_t> lanes_to;  // by position
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
     if ((mask >> lane & 1) == 0) continue;
-    auto target = op.indirect.begin() + static_cast<std::ptrdiff_t>(lane % op.indirect.size());  // a survey goes every way
+    auto target = op.indirect.begin() + static_cast<std::ptrdiff_t>(lane % op.indirect.size());  // a survey takes every direction
     if ((to.unknown >> lane & 1) == 0)
       target = std::ranges::find(op.indirect, to.lane[lane] + op.addend, &Op::IndirectTarget::offset);
     if (target == op.indirect.end()) throw NotFollowed{op.index, "its target is none of those that the listing names"};
@@ -180,7 +181,7 @@ void Follower::jump_by_register(const Op& op, uint32_t mask, Arrivals& next) {
   for (const auto& [position, lanes] : lanes_to) next[flow_.block_at[static_cast<size_t>(position)]].add({lanes, 1});
 }
 
-// The results of an instruction of which it is not known whether it runs.
+// Marks the results of an instruction as unknown, because its guard is unknown.
 void Follower::forget_results(const Op& op, const Bits& guard, uint32_t mask) {
   for (const Source& destination : op.destinations) {
     if (is_predicate(destination)) {
@@ -191,7 +192,7 @@ void Follower::forget_results(const Op& op, const Bits& guard, uint32_t mask) {
   }
 }
 
-// Executed or not, the results depend on what the guard depends on.
+// Marks the results as varying with the variables of the guard, whether the instruction is executed or not.
 void Follower::vary_results(const Op& op, const LaneSets& varying, uint32_t mask) {
   for (const Source& destination : op.destinations) {
     if (is_predicate(destination)) {
@@ -211,7 +212,7 @@ void Follower::vary_results(const Op& op, const LaneSets& varying, uint32_t mask
 void Follower::execute(const Op& op, uint32_t mask, Path& path) {
   const Bits guard = warp_.guard_bits(op);
   const bool alone = !decides_memory(op) && !warp_.launch.answers.contains(op.line);
-  // What computes alone needs no decision.
+  // An instruction that only computes needs no decision.
   if (alone && (guard.unknown & mask) != 0) {
     if (is_shared_access(op) && !warp_.asks({op.index, guard.origin, Question::Kind::kTaken}))
       throw UnknownValue{op.index, guard.origin};

@@ -12,31 +12,33 @@
 
 namespace warpfold::sass {
 
-// A loop goes round too often to be followed pass by pass.
+// A loop has too many passes to be followed one by one.
 struct EndlessLoop {
   int op;
 };
 
 // Follows one warp through the function.
 //
-// Inside a loop, and in the function outside all loops, blocks run in the order of their ranks, each with all the lanes that reach
-// it: lanes that took different ways meet again where their ways do (at a BSYNC, which each group of them issues). A loop runs pass
-// by pass until the registers move by the same amount from pass to pass (or from one group of up to 16 passes to the next: rings of
-// buffers). Then one such group is executed with the registers as linear functions of the number of groups. Every decision in it
-// holds up to some number of groups, which are skipped: the path repeats, and the registers are known behind it. What is decided by
-// a value that moves in another way, or where nothing moves linearly, is followed pass by pass.
+// Blocks of a loop, and of the function outside loops, run in the order of their ranks, each with all lanes that reach
+// it. Lanes that took different paths meet again where the paths do, at a BSYNC, which each group of them issues.
+//
+// A loop runs pass by pass until the registers move by equal amounts from pass to pass, or between groups of up to 16
+// passes (rings of buffers). One such group is then executed with the registers as linear functions of the number of
+// groups. Each decision in it holds for some number of groups, and these are skipped: the path repeats, and the
+// registers after it are known. Passes with a decision that depends on a value that moves otherwise, or without linear
+// movement, are followed one by one.
 class Follower {
  public:
   Follower(const std::vector<Op>& ops, const Flow& flow, Warp& warp, const std::set<int>& literal_loops, const Limits& limits)
       : ops_(ops), flow_(flow), warp_(warp), literal_(literal_loops), limits_(limits) {}
 
-  // The warp's path from the first instruction to its end. Throws UnknownValue, NotLinear, EndlessLoop.
+  // Returns the warp's path from the first instruction to its end. Throws UnknownValue, NotLinear or EndlessLoop.
   Path follow(uint32_t mask);
   std::vector<Touch> take_touches() { return std::move(touches_); }
   uint64_t executed() const { return executed_; }
 
  private:
-  // Lanes that go to a block, in so many groups that took different ways.
+  // Lanes that reach a block, and the number of groups in which they took different paths.
   struct Arrival {
     uint32_t lanes = 0;
     uint32_t groups = 0;
@@ -48,14 +50,14 @@ class Follower {
   };
   using Arrivals = std::map<int, Arrival>;  // by block
   struct Lanes {
-    Arrivals left;      // outside the region
-    uint32_t back = 0;  // those that went back to the header
+    Arrivals left;      // lanes that leave the region
+    uint32_t back = 0;  // lanes that return to the header
   };
   struct Snapshot {
     WarpState state;
     uint32_t mask;
   };
-  // A group of passes that repeats.
+  // Group of passes that repeats.
   struct Fold {
     std::vector<Path> bodies;
     uint64_t groups = 0;
@@ -84,10 +86,10 @@ class Follower {
   Warp& warp_;
   const std::set<int>& literal_;
   const Limits& limits_;
-  int folding_ = 0;  // loops around that are being folded
+  int folding_ = 0;  // surrounding loops that are being folded
   std::vector<Touch> touches_;
   uint64_t executed_ = 0;
-  uint64_t issued_ = 0;  // by the warp, skipped passes included
+  uint64_t issued_ = 0;  // by the warp, including skipped passes
 };
 
 }  // namespace warpfold::sass

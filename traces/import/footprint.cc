@@ -9,11 +9,11 @@ namespace {
 
 uint64_t magnitude(int64_t value) { return static_cast<uint64_t>(value < 0 ? -value : value); }
 
-// The sectors of one execution, in bytes.
+// Sectors of one execution, in bytes.
 struct Pattern {
   uint64_t distinct = 0;
-  uint64_t span = 0;  // from the first to behind the last
-  uint64_t run = 0;   // without a gap at the beginning
+  uint64_t span = 0;  // from the first sector to the end of the last
+  uint64_t run = 0;   // from the first sector without a gap
 };
 
 Pattern pattern_of(const Touch& touch) {
@@ -39,7 +39,7 @@ ArrayTraffic traffic_of(const Touch& touch, const std::array<uint32_t, kCtaVaria
   auto [distinct, span, run] = pattern_of(touch);
   ArrayTraffic traffic;
   if (touch.stated_bytes > 0) {
-    // Each execution is taken to touch something else.
+    // Each execution is assumed to touch other memory.
     traffic.requested = touch.stated_bytes;
     for (const uint32_t count : ctas) traffic.requested *= count;
     for (const Touch::Stride& stride : touch.strides) traffic.requested *= stride.count;
@@ -54,7 +54,7 @@ ArrayTraffic traffic_of(const Touch& touch, const std::array<uint32_t, kCtaVaria
   }
   traffic.requested = distinct * touch.receivers;
   for (const Touch::Stride& stride : strides) traffic.requested *= stride.count;
-  // From the smallest stride on: the pattern so far moves over itself (dense), or past itself.
+  // In order of rising strides: the pattern so far moves over itself (dense), or past itself.
   std::ranges::sort(strides, std::less<>(), [](const Touch::Stride& stride) { return magnitude(stride.bytes); });
   for (const Touch::Stride& stride : strides) {
     const uint64_t step = magnitude(stride.bytes);

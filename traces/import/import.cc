@@ -23,7 +23,7 @@
 namespace warpfold::sass {
 namespace {
 
-constexpr uint64_t kOffsetInBank = 0xffff;  // of the address of a constant
+constexpr uint64_t kOffsetInBank = 0xffff;  // mask of the offset in the address of a constant
 
 class Importer {
  public:
@@ -107,8 +107,8 @@ class Importer {
     return {};
   }
 
-  // cp.async groups are counted in the dependence counter of LDGDEPBAR, groups of bulk copies in that of UTMACMDFLUSH (SB0 where
-  // the listing does not say): DEPBAR of that counter waits for groups.
+  // Names the waits for groups. The dependence counter of LDGDEPBAR counts cp.async groups, that of UTMACMDFLUSH groups
+  // of bulk copies (SB0 if the listing does not state it). A DEPBAR of this counter waits for groups.
   void name_group_waits(isa::Behaviour commits, std::string_view name) {
     uint8_t counter = isa::kNoCounter;
     for (const ListedInstruction& listed : function_->code) {
@@ -183,8 +183,8 @@ class Importer {
                              std::to_string(report.sampled_ctas) + " of " + std::to_string(facts.ctas());
   }
 
-  // Local memory is an array of its own: of each CTA that has a place on the chip the frames of its threads, as the function moves
-  // the stack pointer (IADD3 R1, R1, -0x40, RZ).
+  // Adds local memory as an array: the frames of the threads of all resident CTAs. The frame size comes from the
+  // function's change of the stack pointer (IADD3 R1, R1, -0x40, RZ).
   void add_local_memory(const std::vector<Op>& ops, LaunchFacts& facts) const {
     const auto local = [](const Op& op) { return op.base == "LDL" || op.base == "STL"; };
     if (std::ranges::none_of(ops, local)) return;
@@ -196,8 +196,8 @@ class Importer {
         if (source.kind == Source::Kind::kImmediate) frame = std::max(frame, 0 - source.immediate);
       }
     }
-    constexpr uint32_t kLargestFrame = 512 << 10;  // CUDA C++ Programming Guide, "Technical Specifications": of a thread
-    constexpr uint32_t kUnknownFrame = 256;        // assumed: the function does not say it
+    constexpr uint32_t kLargestFrame = 512 << 10;  // CUDA C++ Programming Guide, "Technical Specifications": per thread
+    constexpr uint32_t kUnknownFrame = 256;        // assumed: the function does not state it
     if (frame == 0 || frame > kLargestFrame) frame = kUnknownFrame;
     uint64_t ctas = facts.ctas();
     if (const auto caches = caches_for(facts)) ctas = std::min<uint64_t>(ctas, uint64_t{caches->sms} * caches->ctas_per_sm);
@@ -220,7 +220,8 @@ class Importer {
     return {};
   }
 
-  // Constants that the code reads and no parameter has, and tensor maps to whose place no instruction adds.
+  // Returns the number of constants that the code reads and no parameter has, plus the tensor maps whose offset no
+  // instruction adds.
   static size_t contradictions(const std::vector<Op>& ops, const LaunchFacts& facts) {
     const auto first = static_cast<uint32_t>(facts.parameters & kOffsetInBank);
     std::set<uint32_t> missing;
@@ -240,7 +241,7 @@ class Importer {
     return missing.size() + static_cast<size_t>(unused);
   }
 
-  // The listing does not say which CUDA compiled it; tensor maps lie where the code looks for them.
+  // Selects the alignment of tensor maps that agrees with the code, because the listing does not name its CUDA version.
   void align_tensor_maps(const std::vector<Op>& ops, LaunchFacts& facts) {
     if (facts.tensor_maps.empty()) return;
     auto later = launch_facts(launch_, compiled_for_, places_, kTensorMapAlignment13, function_->parameters);
@@ -288,7 +289,7 @@ class Importer {
     return {};
   }
 
-  // Accesses outside their array are a mistake of the description, unless sizes are to follow from the accesses.
+  // Accesses outside their array are an error of the description, unless sizes follow from the accesses.
   Expected<void> settle_array_sizes(const std::vector<Op>& ops, const Exploration& found, LaunchFacts& facts) {
     for (size_t i = 0; i < facts.arrays.size(); ++i) {
       if (static_cast<int>(i) == facts.local_array) continue;
@@ -320,7 +321,7 @@ class Importer {
     return {};
   }
 
-  // setmaxnreg gives and takes out of the launch's registers, which may be more than the highest one that is named.
+  // setmaxnreg moves registers of the launch, which may be more than the highest register that is named.
   Expected<void> check_registers() const {
     if (!launch_.has_registers() && function_->registers > traces::kMostRegisters)
       return fail_at(
@@ -337,7 +338,7 @@ class Importer {
     return {};
   }
 
-  // cuobjdump -sass does not print how much there is, and no listing has what is dynamic.
+  // cuobjdump -sass does not print static shared memory, and no listing contains dynamic shared memory.
   Expected<void> check_shared_memory() const {
     if (launch_.has_shared_memory_bytes() || function_->shared_bytes != 0) return {};
     for (const ListedInstruction& listed : function_->code) {
@@ -354,7 +355,7 @@ class Importer {
     return {};
   }
 
-  // tcgen05.alloc takes its number from a register.
+  // tcgen05.alloc takes the number of columns from a register.
   Expected<void> check_tensor_memory() const {
     if (launch_.has_tensor_memory_columns()) return {};
     for (const ListedInstruction& listed : function_->code) {
@@ -379,7 +380,7 @@ class Importer {
     kernel.shared_memory_bytes = launch_.has_shared_memory_bytes() ? launch_.shared_memory_bytes() : function_->shared_bytes;
     kernel.registers_per_thread = launch_.has_registers() ? launch_.registers() : function_->registers;
     if (kernel.registers_per_thread == 0) kernel.registers_per_thread = highest_register() + 1;
-    // Registers are allocated eight a thread (256 a warp).
+    // Registers are allocated in units of eight per thread (256 per warp).
     if (!launch_.has_registers()) kernel.registers_per_thread = std::min<uint32_t>((kernel.registers_per_thread + 7) / 8 * 8, 255);
     result_.report.function = function_->name;
   }
@@ -401,7 +402,7 @@ class Importer {
     return highest;
   }
 
-  // Names of C++ functions may be anything; a kernel's is what a trace allows.
+  // Returns a kernel name that a trace allows, from any name of a C++ function.
   std::string kernel_name() const {
     std::string name;
     for (const char c : function_->name) {
@@ -419,8 +420,8 @@ class Importer {
   const Limits& limits_;
   const ImportOptions& options_;
   std::string compiled_for_;
-  bool several_ = false;                             // the listing has code for other architectures too
-  const isa::Architecture* architecture_ = nullptr;  // that the kernel runs on
+  bool several_ = false;                             // the listing also has code for other architectures
+  const isa::Architecture* architecture_ = nullptr;  // architecture on which the kernel runs
   Listing listing_;
   Function* function_ = nullptr;
   Imported result_;

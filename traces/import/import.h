@@ -15,25 +15,25 @@
 
 namespace warpfold::sass {
 
-// What was found besides the kernel, for a table.
+// Result of the import for one array, for a table.
 struct ArrayReport {
   std::string name;
   uint64_t bytes = 0;
-  uint64_t touched = 0;    // of it
-  uint64_t requested = 0;  // by all accesses
-  uint64_t in_l1 = 0;      // of what is requested, L1 has it
-  uint64_t dram = 0;       // of the rest, that comes from DRAM or is written back to it
+  uint64_t touched = 0;    // bytes that are touched
+  uint64_t requested = 0;  // bytes of all accesses
+  uint64_t in_l1 = 0;      // part of requested that hits L1
+  uint64_t dram = 0;       // part of the other bytes that DRAM reads or writes
   bool written = false;
-  bool linear = true;  // its addresses in the CTA and in passes, everywhere, if a GPU was named
+  bool linear = true;  // all addresses are linear in the CTA and in passes; known if a GPU was named
 };
 struct ImportReport {
-  std::vector<std::string> assumed;  // a line each: what neither the listing nor the launch description says
+  std::vector<std::string> assumed;  // assumptions, one line each: facts that neither the listing nor the launch description states
   std::string function;
-  bool control_codes = false;  // the listing's own; else assigned
+  bool control_codes = false;  // from the listing; false: assigned
   uint64_t followed_ctas = 0;
   uint64_t executed = 0;  // instructions that the importer executed
-  // Of a launch of which a sample of CTAs was executed: CTAs drawn, CTAs that they represent, and by how much the sum of warp
-  // instructions may be off, as a share of it (95 % confidence).
+  // If a sample of CTAs was executed: drawn CTAs, CTAs that they represent, and the possible error of the sum of warp
+  // instructions, relative to the sum (95 % confidence).
   uint64_t drawn_ctas = 0;
   uint64_t sampled_ctas = 0;
   double instructions_error = 0;
@@ -46,21 +46,22 @@ struct Imported {
   ImportReport report;
 };
 
-// Options of an import, and the assumptions that the user states.
+// Options of an import, and assumptions that the user states.
 struct ImportOptions {
-  std::vector<std::string>* questions = nullptr;  // takes all questions, a line each, where the import fails at one
+  std::vector<std::string>* questions = nullptr;  // if the import fails at a question, receives all questions, one line each
   std::vector<AssumedOpcode> assume = {};         // opcodes that no table has
-  ExploreProgress progress = {};                  // is told of every CTA that was executed
-  bool trust_addresses = false;                   // arrays are as large as the accesses need, where these leave the stated sizes
+  ExploreProgress progress = {};                  // called after every executed CTA
+  bool trust_addresses = false;                   // if accesses leave an array's stated size, the array grows to contain them
 };
 
-// The kernel that a function of a SASS listing is when it is launched as described. No GPU takes part: integer, predicate, uniform
-// and control instructions are executed for every warp; loaded data and most floating point are unknown, and what hangs on them is
-// asked for (answers of the launch description). The result is checked as every trace is.
+// Imports a function of a SASS listing as the kernel that the launch description launches. No GPU is needed. Integer,
+// predicate, uniform and control instructions are executed for every warp. Loaded data and most floating point are
+// unknown. The launch description must answer for unknown values on which a path depends. The result is validated like
+// every trace.
 //
-// Arrays are streams, one for each of loads, loads past L1 and stores. With `caches`, shares of hits follow from reuse
-// (launch_reuse.h). Without, and where all that the launch touches fits into L2, the share from DRAM is what is touched at all of
-// what is requested: each byte comes once, later accesses hit in L2.
+// Each array becomes up to three streams: loads, loads past L1, and stores. With `caches`, hit shares come from a reuse
+// analysis (launch_reuse.h). Without `caches`, or if everything that the launch touches fits into L2, the DRAM share is
+// touched bytes over requested bytes: each byte comes from DRAM once, and later accesses hit in L2.
 Expected<Imported> import_listing(const std::string& file, std::string_view text, const configs::KernelLaunch& launch,
                                   const configs::Places& places, const access::CachesFor& caches = {}, const Limits& limits = {},
                                   const ImportOptions& options = {});

@@ -7,7 +7,7 @@
 namespace warpfold::sass {
 namespace {
 
-// Assumed: ten times the largest listings at hand. Of a recursion, whose copies come one level after the other, fewer are made.
+// assumed: ten times the largest listings at hand. A recursion is copied level by level, so its limit is lower.
 constexpr size_t kLargestProgram = 200'000;
 constexpr size_t kLargestRecursion = 20'000;
 
@@ -35,7 +35,7 @@ std::set<int> reached_from(const std::vector<Op>& ops, int first) {
 
 namespace {
 
-// Whether the code calls itself, at once or through others.
+// True if the code calls itself, directly or through other functions.
 bool calls_itself(const std::vector<Op>& ops, int first) {
   std::set<int> called;
   std::vector<int> open{first};
@@ -55,12 +55,12 @@ bool calls_itself(const std::vector<Op>& ops, int first) {
 }  // namespace
 
 Expected<void> inline_calls(const std::string& file, std::vector<Op>& ops) {
-  const std::vector<Op> listed = ops;  // with the calls as they are written, for every copy
+  const std::vector<Op> listed = ops;  // with the original calls, for every copy
   std::map<int, bool> recursive;       // by the first instruction of a called function
   for (size_t i = 0; i < ops.size(); ++i) {
     if (ops[i].base != "CALL" || ops[i].target < 0 || static_cast<size_t>(ops[i].target) >= listed.size()) continue;
     const std::set<int> body = reached_from(listed, ops[i].target);
-    if (!returns(listed, body)) continue;  // a jump: compilers leave a loop by CALL where the target never comes back
+    if (!returns(listed, body)) continue;  // a jump: compilers leave a loop by CALL if the target never returns
     const auto [called, fresh] = recursive.try_emplace(ops[i].target, false);
     if (fresh) called->second = calls_itself(listed, ops[i].target);
     if (called->second && ops.size() + body.size() > listed.size() + kLargestRecursion) {

@@ -10,32 +10,33 @@
 namespace warpfold::sass {
 namespace {
 
-constexpr uint32_t kMostThreads = 1024;            // of a CTA; CUDA programming guide, compute capabilities table
+constexpr uint32_t kMostThreads = 1024;            // per CTA; CUDA programming guide, compute capabilities table
 constexpr uint32_t kMostClusterCtas = 16;          // H100, non-portable size; CUDA programming guide, "Thread Block Clusters"
-constexpr uint32_t kMostGrid = 0x7fffffff;         // in x, the same table
-constexpr uint64_t kMostCtas = uint64_t{1} << 48;  // of a grid. assumed: years of any GPU
-constexpr uint64_t kFirstArray = 0x7f0010000000;   // any address: the low word has room before it wraps, below and above
+constexpr uint32_t kMostGrid = 0x7fffffff;         // in x; same table
+constexpr uint64_t kMostCtas = uint64_t{1} << 48;  // per grid. assumed: years of any GPU
+constexpr uint64_t kFirstArray = 0x7f0010000000;   // any address whose low word has room before it wraps, below and above
 constexpr uint64_t kArrayDistance = uint64_t{1} << 40;
-constexpr uint32_t kStack = 0xfffdc0;  // any address: local memory lies below it
+constexpr uint32_t kStack = 0xfffdc0;  // any address with room for local memory below it
 
-constexpr uint64_t kConstantBank = 0x7e0010000000;  // any address: of constant bank 0, for what takes a parameter's address
+constexpr uint64_t kConstantBank = 0x7e0010000000;  // any address of constant bank 0, for code that takes a parameter's address
 constexpr uint32_t kTensorMapBytes = 128;           // CUDA driver API, CUtensorMap: 128 bytes
-constexpr int kMostDimensions = 5;  // CUDA driver API, cuTensorMapEncodeTiled: rank 1 to 5, boxes of up to 256 each way
+constexpr int kMostDimensions = 5;  // CUDA driver API, cuTensorMapEncodeTiled: rank 1 to 5, boxes of up to 256 elements
+                                    // per dimension
 constexpr uint32_t kLargestBoxSide = 256;
-constexpr uint64_t kLargestBox = 227 * 1024;  // bytes of shared memory of a CTA on sm_90; CUDA programming guide, table of features
+constexpr uint64_t kLargestBox = 227 * 1024;  // bytes of shared memory per CTA on sm_90; CUDA programming guide, table of features
 
-// Where the ABI has what a launch fills in. Compiled code of CUDA 13.0: sm_80 and sm_90 read blockDim at c[0x0][0x0], gridDim at
-// 0xc, the stack pointer at 0x28; sm_100 at 0x360, 0x370 and 0x37c.
-// The address of the parameters is read at 0x198 on sm_90, for tensor maps. From 0x140 on lie what %is_explicit_cluster,
-// %cluster_nctaid, its inverses as floats, and %nclusterid are read from; at 0x188 %cluster_nctarank.
+// Places of the ABI that a launch fills in. Source: compiled code of CUDA 13.0. sm_80 and sm_90 read blockDim at
+// c[0x0][0x0], gridDim at 0xc and the stack pointer at 0x28. sm_100 reads them at 0x360, 0x370 and 0x37c. sm_90 reads
+// the address of the parameters, for tensor maps, at 0x198. It reads %is_explicit_cluster, %cluster_nctaid, its
+// inverses as floats, and %nclusterid from 0x140 on, and %cluster_nctarank at 0x188.
 struct Abi {
   uint32_t block;
   uint32_t grid;
   uint32_t stack;
-  uint32_t descriptor;  // of global memory: two words whose value does not matter
+  uint32_t descriptor;  // descriptor of global memory: two words whose value does not matter
   uint32_t parameters;
-  uint32_t address_of_parameters;  // 0: not known
-  uint32_t cluster;                // 0: not known
+  uint32_t address_of_parameters;  // 0: unknown
+  uint32_t cluster;                // 0: unknown
   uint32_t cluster_ctas;
 };
 
@@ -55,7 +56,8 @@ std::string indexed(const std::string& field, int index, const std::string& rest
   return field + "[" + std::to_string(index) + "]" + rest;
 }
 
-// Weights 1 / (k + 1) of the numbers k below `count`, summed up, in units that let a million of them stay below 2^32.
+// Returns the cumulative weights 1 / (k + 1) of the numbers k below `count`. The unit keeps a million of them below
+// 2^32.
 std::vector<uint32_t> zipf_weights(uint32_t count) {
   constexpr uint32_t kFirst = 1U << 27;
   std::vector<uint32_t> sums;
@@ -195,11 +197,11 @@ class Layout {
     return {};
   }
 
-  // Where the next parameter of the signature begins, if the last one ends at or before `next`.
+  // Returns the start of the signature's next parameter if the previous one ends at or before `next`.
   uint32_t listed_behind(uint32_t next) const {
     for (const ListedParameter& listed : listed_) {
       if (listed.offset >= next) return listed.offset;
-      if (listed.offset + listed.bytes > next) return next;  // a struct of several
+      if (listed.offset + listed.bytes > next) return next;  // a struct, which contains several parameters of the description
     }
     return next;
   }
@@ -211,7 +213,8 @@ class Layout {
     return scalar ? found->bytes : kUsual;
   }
 
-  // A parameter of the signature has a size; a struct has several parameters of the description.
+  // Checks a parameter against the signature. A struct of the signature may consist of several parameters of the
+  // description.
   Expected<void> check_listed(int index, uint32_t offset, uint32_t bytes) const {
     for (const ListedParameter& listed : listed_) {
       const bool apart = offset + bytes <= listed.offset || listed.offset + listed.bytes <= offset;
@@ -243,7 +246,7 @@ class Layout {
     return {};
   }
 
-  // Of a word whose other bytes belong to other parameters.
+  // Writes part of a word whose other bytes belong to other parameters.
   void put_part(uint32_t at, uint64_t value, uint32_t bytes) {
     const uint32_t shift = 8 * (at % 4);
     const uint32_t mask = ((uint32_t{1} << 8 * bytes) - 1) << shift;
@@ -271,7 +274,7 @@ class Layout {
     return {};
   }
 
-  // Aligned where it lies in the constant bank, not from the first parameter on.
+  // Alignment refers to the offset in the constant bank, not to the offset from the first parameter.
   Expected<void> add_tensor_map(const configs::KernelParameter& parameter, int index, uint32_t& next) {
     const configs::TensorMap& map = parameter.tensor_map();
     const auto wrong = [&](const std::string& field, const std::string& message) {

@@ -12,8 +12,8 @@ using access::Kind;
 using access::SiteReuse;
 
 constexpr uint64_t kFewestWaves = 2;
-constexpr uint64_t kMostOfPattern = uint64_t{1} << 21;  // touches; more than all are expected to have
-constexpr uint64_t kMostEvery = uint64_t{1} << 24;      // beyond, MovingWindow's products would leave 64 bits
+constexpr uint64_t kMostOfPattern = uint64_t{1} << 21;  // touches; more than the patterns of a launch are expected to have together
+constexpr uint64_t kMostEvery = uint64_t{1} << 24;      // products in MovingWindow overflow 64 bits beyond it
 
 bool is_prime(uint64_t value) {
   for (uint64_t divisor = 2; divisor * divisor <= value; ++divisor) {
@@ -24,7 +24,7 @@ bool is_prime(uint64_t value) {
 
 uint64_t divided(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 
-// Sites of the analysis: an array and kind, in the first half of the waves or in the second.
+// Returns the site of the analysis for an array and kind, in the first or second half of the waves.
 uint32_t site_of(int16_t array, Kind kind, bool second) {
   return static_cast<uint32_t>((static_cast<size_t>(array) * kKinds + static_cast<size_t>(kind)) * 2 + (second ? 1 : 0));
 }
@@ -79,7 +79,7 @@ class Study {
 
   bool is_followed(const AccessPattern& pattern) const { return pattern.array >= 0 && followed_[index_of(pattern)]; }
 
-  // Line touches, and searches, of the patterns in all CTAs.
+  // Line touches and searches of the patterns in all CTAs.
   struct Size {
     double lines = 0;
     double searches = 0;
@@ -117,7 +117,8 @@ class Study {
             .of_waves = all_waves()};
   }
 
-  // No stride is to be a multiple of it: all passes would be in step with the lines that are followed.
+  // Returns a prime of which no stride is a multiple, because all passes of such a stride would hit sampled lines, or
+  // none.
   uint64_t every_for(double lines, uint64_t most) const {
     auto every = static_cast<uint64_t>(std::min(std::ceil(lines / static_cast<double>(most)), static_cast<double>(kMostEvery)));
     if (every <= 1) return 1;
@@ -189,7 +190,7 @@ class Study {
 
   double most_searches() const { return 8 * static_cast<double>(budget_.searches); }
 
-  // Where there is `excess` times too much.
+  // Reduces the waves by the factor `excess`.
   static void cut_waves(double excess, Followed& followed) {
     if (excess <= 1) return;
     const auto affordable = static_cast<uint64_t>(static_cast<double>(followed.of_waves) / excess);

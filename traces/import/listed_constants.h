@@ -8,16 +8,16 @@ namespace warpfold::sass {
 
 inline constexpr uint32_t kBankBytes = 1U << 16;
 
-// Words of constant banks that compiled code has, by bank * kBankBytes + offset. What a launch fills in is in bank 0.
+// Words of constant banks in compiled code, by bank * kBankBytes + offset. A launch fills in only bank 0.
 using ListedConstants = std::map<uint32_t, uint32_t>;
 
-// Reads sections .nv.constant2.KERNEL (tables of switches, large literals) and .nv.constant3 (__constant__ variables), as nvdisasm
-// prints them without -c:
+// Reads the sections .nv.constant2.KERNEL (tables of switches, large literals) and .nv.constant3 (__constant__
+// variables), as nvdisasm prints them without -c:
 //
 //   /*0010*/ .byte 0xc0, 0x03, 0x00, 0x00, 0xb0, 0x0d, 0x00, 0x00
 //   .zero 372
 //
-// Addresses (.dword of a symbol) are not known.
+// Addresses (.dword of a symbol) stay unknown.
 class ConstantReader {
  public:
   explicit ConstantReader(uint32_t bank = 0) : bank_(bank) {}
@@ -27,7 +27,7 @@ class ConstantReader {
   static void put(uint32_t at, uint32_t byte, ListedConstants& constants);
 
   uint32_t bank_;
-  uint32_t next_ = 0;  // offset behind what was read last
+  uint32_t next_ = 0;  // offset after the last data read
 };
 
 }  // namespace warpfold::sass

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kSizeFromBit = 18;
 
-// "0x04, 0x17" as a little-endian number of as many bytes as there are words of `width` bytes; -1: something else.
+// Reads "0x04, 0x17" as a little-endian number made of words of `width` bytes. Returns -1 for other text.
 int64_t number_of(std::string_view words, uint32_t width) {
   uint64_t value = 0;
   for (uint32_t shift = 0; shift < 64; shift += 8 * width) {
@@ -35,7 +35,7 @@ bool ParameterReader::read(std::string_view line, ListedParameter& parameter) {
   };
   constexpr std::array<Directive, 6> kSteps{
       {{".byte", 1}, {".short", 2}, {".word", 4}, {".short", 2}, {".short", 2}, {".byte", 1}}};
-  if (!line.starts_with("/*")) return false;  // labels and alignment in between
+  if (!line.starts_with("/*")) return false;  // skips labels and alignment
   const Directive& wanted = kSteps[static_cast<size_t>(step_)];
   const size_t at = line.find(wanted.name);
   const int64_t value = at == std::string_view::npos ? -1 : number_of(line.substr(at), wanted.width);

@@ -6,14 +6,15 @@
 
 namespace warpfold::sass {
 
-// A parameter of a kernel's signature, as compiled code has it.
+// A parameter of a kernel's signature, from compiled code.
 struct ListedParameter {
   uint32_t offset = 0;  // from the first parameter, in bytes
   uint32_t bytes = 0;
   bool operator==(const ListedParameter&) const = default;
 };
 
-// Reads EIATTR_KPARAM_INFO of a section .nv.info.KERNEL, as nvdisasm prints it without -c; line after line, without leading space.
+// Reads EIATTR_KPARAM_INFO of a section .nv.info.KERNEL, as nvdisasm prints it without -c, line by line, without
+// leading space.
 //
 //   /*006c*/ .byte  0x04, 0x17              format, attribute: EIATTR_KPARAM_INFO
 //   /*006e*/ .short (.L_21 - .L_20)         its size
@@ -25,15 +26,15 @@ struct ListedParameter {
 // Source: compiled code of CUDA 13.0 beside its signatures.
 class ParameterReader {
  public:
-  // True where the line completes a parameter.
+  // Returns true if the line completes a parameter.
   bool read(std::string_view line, ListedParameter& parameter);
 
  private:
-  int step_ = 0;  // directives of an attribute that have been read; 0: none is open
+  int step_ = 0;  // number of directives of the open attribute that have been read; 0: none open
   ListedParameter open_;
 };
 
-// By rising offset, each once.
+// Inserts the parameter by rising offset, each offset once.
 void add_parameter(std::vector<ListedParameter>& parameters, const ListedParameter& parameter);
 
 }  // namespace warpfold::sass

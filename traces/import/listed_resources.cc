@@ -6,8 +6,9 @@
 namespace warpfold::sass {
 namespace {
 
-// From sm_90 on the compiler counts the system's shared memory of a CTA (CUDA programming guide, "Compute Capability 9.0": 1 KB) as
-// static shared memory: compiled code of CUDA 13.0 has 5120 bytes where 4096 are declared, and 1024 where all of it is dynamic.
+// From sm_90 on, the compiler counts the shared memory that the system reserves per CTA (CUDA programming guide,
+// "Compute Capability 9.0": 1 KB) as static shared memory. Compiled code of CUDA 13.0 states 5120 bytes for 4096
+// declared ones, and 1024 if all shared memory is dynamic.
 constexpr uint32_t kSystemBytes = 1024;
 constexpr uint32_t kCountsSystemBytes = 90;
 constexpr uint32_t kMostBanks = 16;

@@ -10,18 +10,19 @@
 
 namespace warpfold::sass {
 
-// The number behind `key`, as in "SHI_REGISTERS=202".
+// Returns the number after `key`, as in "SHI_REGISTERS=202".
 std::optional<uint32_t> number_after(std::string_view line, std::string_view key);
 
-// Resources of a listing's functions. nvdisasm lists them in sections of static shared memory and of attributes, cuobjdump by
-// -res-usage. Functions stand before and behind these.
+// Collects the resources of a listing's functions. nvdisasm lists them in sections of static shared memory and of
+// attributes, cuobjdump with -res-usage. These may come before or after the functions.
 class Resources {
  public:
   void begin_section(std::string_view name);
-  // Whether the line, the listing's `number`-th, is of cuobjdump's table, " Function NAME:" and "  REG:10 STACK:0 SHARED:5120 ...",
-  // ".zero 8192" in a section of shared memory, or of a section of attributes or constants.
+  // Reads the listing's line number `number`. Returns true if the line belongs to cuobjdump's table (" Function NAME:"
+  // and "  REG:10 STACK:0 SHARED:5120 ..."), to a section of shared memory (".zero 8192"), or to a section of
+  // attributes or constants.
   bool read(std::string_view line, int number);
-  // To the functions, which were compiled for this architecture.
+  // Copies the resources to the functions, which were compiled for this architecture.
   void add_to(std::vector<Function>& functions, std::string_view architecture) const;
 
  private:
@@ -37,8 +38,8 @@ class Resources {
   bool constant_section_ = false;
   ParameterReader parameters_;
   ConstantReader constants_;
-  ListedConstants of_all_;  // constants of all functions
-  std::string function_;    // that the lines are about
+  ListedConstants of_all_;  // constants shared by all functions
+  std::string function_;    // function to which the lines refer
   std::map<std::string, OfFunction, std::less<>> functions_;
 };
 

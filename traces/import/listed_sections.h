@@ -6,8 +6,8 @@
 
 namespace warpfold::sass {
 
-// Which architecture the lines of a listing belong to. A dump of a fat binary has the code of several, one behind the other, and
-// PTX between them:
+// Tracks the architecture of a listing's lines. A dump of a fat binary contains the code of several architectures in
+// sequence, with PTX in between:
 //
 //   Fatbin elf code:        sm_80 from here on
 //   arch = sm_80
@@ -17,9 +17,9 @@ namespace warpfold::sass {
 //   arch = sm_86            sm_86 from here on
 class Sections {
  public:
-  // Takes the next line, without leading space. Instructions need not be shown.
+  // Reads the next line, without leading space. Lines of instructions may be skipped.
   void read(std::string_view line);
-  const std::string& architecture() const { return architecture_; }  // "sm_80"; empty: no line has named one
+  const std::string& architecture() const { return architecture_; }  // "sm_80"; empty before the first line that names one
   bool is_ptx() const { return is_ptx_; }
 
  private:
@@ -27,7 +27,7 @@ class Sections {
   bool is_ptx_ = false;
 };
 
-// The architectures whose code the listing has, in its order: "sm_90" for sm_90a.
+// Returns the architectures whose code the listing has, in its order: "sm_90" for sm_90a.
 std::vector<std::string> architectures_of(std::string_view text);
 
 }  // namespace warpfold::sass

@@ -14,10 +14,10 @@
 namespace warpfold::sass {
 namespace {
 
-constexpr uint64_t kInstructionBytes = 16;  // sm_70 on
+constexpr uint64_t kInstructionBytes = 16;  // sm_70 and later
 constexpr std::string_view kSourceLine = "//## File ";
 
-// The word in /* ... */ at the end of the line, which is cut off: an encoding.
+// Removes a comment /* ... */ from the end of the line and returns its word, the encoding.
 std::optional<std::string_view> take_comment(std::string_view& line) {
   if (!line.ends_with("*/")) return std::nullopt;
   const size_t open = line.rfind("/*");
@@ -29,17 +29,17 @@ std::optional<std::string_view> take_comment(std::string_view& line) {
 
 bool label_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '$'; }
 
-// ".L_x_2:" -> ".L_x_2"
+// Returns ".L_x_2" for ".L_x_2:".
 std::optional<std::string_view> label_of(std::string_view line) {
   if (!line.ends_with(':')) return std::nullopt;
   line.remove_suffix(1);
-  // ".L_x_3", and "$__internal_0_$__cuda_sm20_div_u64" of a function inside this one.
+  // ".L_x_3", or "$__internal_0_$__cuda_sm20_div_u64" of a function inside this one.
   const bool local = line.starts_with('.') || line.starts_with('$');
   if (!local || !std::ranges::all_of(line, label_character)) return std::nullopt;
   return line;
 }
 
-// "REDUX.SUM.S32", and no word of a header: "Fatbin", "REG:10".
+// True for "REDUX.SUM.S32", and false for words of a header such as "Fatbin" and "REG:10".
 bool looks_like_opcode(std::string_view word) {
   const std::string_view base = word.substr(0, word.find('.'));
   return base.size() > 1 && std::ranges::all_of(base, [](char c) {
@@ -47,7 +47,7 @@ bool looks_like_opcode(std::string_view word) {
          });
 }
 
-// Of "@!P0 LDG.E R2, [R4.64] ;".
+// Returns "LDG.E" for "@!P0 LDG.E R2, [R4.64] ;".
 std::string_view mnemonic_of(std::string_view line) {
   if (line.starts_with('@')) line = trimmed(line.substr(std::min(line.find_first_of(" \t"), line.size())));
   return line.substr(0, line.find_first_of(" \t;"));
@@ -110,7 +110,7 @@ class Reader {
     return read_instruction(line);
   }
 
-  // PTX, and code of other architectures in a dump of several.
+  // True in PTX, and in code of another architecture in a dump of several.
   bool is_foreign() const {
     return sections_.is_ptx() ||
            (!compiled_for_.empty() && !sections_.architecture().empty() && sections_.architecture() != compiled_for_);
@@ -122,7 +122,8 @@ class Reader {
     return {};
   }
 
-  // What is neither an instruction nor a directive: headers of cuobjdump. An instruction without its end is not.
+  // Accepts a line that is neither an instruction nor a directive, such as a header of cuobjdump. Fails for an
+  // instruction without its end.
   Expected<void> read_remark(std::string_view line, bool whole) const {
     const bool cut = line.front() == '@' || looks_like_opcode(line.substr(0, line.find(' ')));
     if (!whole || cut) {
@@ -135,7 +136,7 @@ class Reader {
     const std::string_view name = trimmed(line.substr(8));
     resources_.begin_section(name);
     if (name.starts_with(".text.")) {
-      // ".text.NAME,"ax",@progbits": the name may hold commas where it was demangled.
+      // ".text.NAME,"ax",@progbits": a demangled name may contain commas.
       size_t end = name.find('"');
       end = end == std::string_view::npos ? end : name.rfind(',', end);
       return begin_function(name.substr(6, end == std::string_view::npos ? end : end - 6));
@@ -145,7 +146,7 @@ class Reader {
     return {};
   }
 
-  // nvdisasm prints the label of a section behind its header; without a header the label is the beginning.
+  // nvdisasm prints a section's label after its header. Without a header the label begins the function.
   Expected<void> begin_text(std::string_view name) {
     return open_ && function_.code.empty() ? Expected<void>{} : begin_function(name);
   }
@@ -160,8 +161,8 @@ class Reader {
     return {};
   }
 
-  // nvdisasm -g, of code compiled with -lineinfo, before the first instruction of a line: //## File "gemm.cu", line 12. With -gi a
-  // further one for each call around inlined code.
+  // Reads a source line that nvdisasm -g prints before the first instruction of the line, for code compiled with
+  // -lineinfo: //## File "gemm.cu", line 12. With -gi, one more line follows for each call around inlined code.
   Expected<void> add_source(std::string_view line) {
     if (sources_used_) sources_.clear();
     sources_used_ = false;
@@ -243,7 +244,8 @@ class Reader {
     return isa::parse_instruction(architecture_, std::string(prefix) + " " + std::string(line), listing_.file, line_);
   }
 
-  // The line with an opcode of the architecture that is timed as the user states for the one that it has.
+  // Parses the line with a known opcode in place of its own, as the user states. Returns nullopt if there is no
+  // statement or no opcode that fits.
   std::optional<isa::Instruction> stand_in(std::string_view prefix, std::string_view line) const {
     const std::string_view mnemonic = mnemonic_of(line);
     const auto assumed = std::ranges::find_if(assumed_, [&](const AssumedOpcode& each) { return each.covers(mnemonic); });
@@ -256,7 +258,7 @@ class Reader {
     return std::nullopt;
   }
 
-  // "[B0-----:R-:W1:-:S02] /*01f0*/ BSYNC B0 ;", as CuAssembler writes a control code.
+  // Takes a control code in CuAssembler's form: "[B0-----:R-:W1:-:S02] /*01f0*/ BSYNC B0 ;".
   Expected<void> take_prefix(std::string_view& line, std::string_view& prefix) const {
     if (!line.starts_with('[')) return {};
     const size_t end = line.find(']');
@@ -266,7 +268,7 @@ class Reader {
     return {};
   }
 
-  // "/*01f0*/ BSYNC B0 ;"
+  // Takes the offset of "/*01f0*/ BSYNC B0 ;".
   Expected<void> take_offset(std::string_view& line, ListedInstruction& listed) const {
     if (!line.starts_with("/*")) return {};
     const size_t end = line.find("*/");
@@ -282,7 +284,8 @@ class Reader {
     return {};
   }
 
-  // BRX R6 -0x150 (*"BRANCH_TARGETS .L_x_25,.L_x_26,.L_x_3"*); as nvdisasm prints it. `rest` keeps what `line` becomes.
+  // Takes the targets from BRX R6 -0x150 (*"BRANCH_TARGETS .L_x_25,.L_x_26,.L_x_3"*); as nvdisasm prints it. `rest`
+  // owns the new text of `line`.
   static void take_branch_targets(std::string_view& line, std::string& rest, std::vector<std::string>& targets) {
     constexpr std::string_view kOpen = "(*\"BRANCH_TARGETS ";
     constexpr std::string_view kClose = "\"*)";
@@ -327,16 +330,16 @@ class Reader {
   }
 
   const isa::Architecture& architecture_;
-  std::string_view compiled_for_;  // whose code is read; empty: all of it
+  std::string_view compiled_for_;  // architecture whose code is read; empty: all
   std::span<const AssumedOpcode> assumed_;
   Listing listing_;
   Sections sections_;
-  std::string own_architecture_;  // of the code that is read, as the listing names it
+  std::string own_architecture_;  // architecture of the code that is read, as named in the listing
   Function function_;
   bool open_ = false;
   Resources resources_;
   bool wants_high_word_ = false;
-  std::vector<std::string> sources_;  // of the instructions that follow
+  std::vector<std::string> sources_;  // source lines of the next instructions
   bool sources_used_ = false;
   int line_ = 0;
 };

@@ -16,44 +16,45 @@
 
 namespace warpfold::sass {
 
-// One instruction of a listing, and where control goes from it.
+// An instruction of a listing, and the targets of its control flow.
 struct ListedInstruction {
   isa::Instruction instruction;
-  int line = 0;                           // of the listing, from 1
-  uint64_t offset = 0;                    // from the start of the function, in bytes
-  std::string label;                      // that its operands name: "L_x_2"; empty: none, or an offset
-  int64_t target = -1;                    // offset that its operands name; -1: none
-  std::vector<std::string> targets = {};  // labels to which a BRX may lead, where the listing names them
-  bool has_control = false;  // the listing has its encoding, annotations or a prefix, from which the control code comes
-  // Why it is no instruction of the architecture: its opcode, or its operands. Only what is executed needs to be one.
+  int line = 0;                           // line of the listing, from 1
+  uint64_t offset = 0;                    // bytes from the start of the function
+  std::string label;                      // label in its operands, such as "L_x_2"; empty: none, or an offset
+  int64_t target = -1;                    // offset in its operands; -1: none
+  std::vector<std::string> targets = {};  // labels to which a BRX may jump, if the listing names them
+  bool has_control = false;               // the control code comes from the listing: from its encoding, annotations or prefix
+  // The opcode or the operands are unknown to the architecture. This is an error only if the instruction is executed.
   std::optional<Diagnostic> unreadable;
-  // The opcode that the listing has, where the instruction is another one on its stated pipe; its results are unknown.
+  // The listing's opcode, if `instruction` is a substitute on the pipe that the user stated. Its results are unknown.
   std::string assumed_opcode;
 };
 
 struct Function {
   std::string name;
   int line = 0;
-  uint32_t registers = 0;                   // a thread; 0: the listing does not say
-  int registers_line = 0;                   // that says it
-  uint32_t shared_bytes = 0;                // static shared memory; 0: none, or the listing does not say
-  std::vector<ListedParameter> parameters;  // by rising offset; none: the listing does not say
-  ListedConstants constants;                // of other banks than 0
+  uint32_t registers = 0;                   // per thread; 0: not stated in the listing
+  int registers_line = 0;                   // line that states them
+  uint32_t shared_bytes = 0;                // static shared memory; 0: none, or not stated in the listing
+  std::vector<ListedParameter> parameters;  // by rising offset; empty: not stated in the listing
+  ListedConstants constants;                // constants of banks other than 0
   std::vector<ListedInstruction> code;
-  std::map<std::string, uint64_t, std::less<>> labels;  // offset of each
+  std::map<std::string, uint64_t, std::less<>> labels;  // offset of each label
 };
 
-// The text of `cuobjdump -sass` or `nvdisasm`, with or without offsets and encodings.
+// Text of `cuobjdump -sass` or `nvdisasm`, with or without offsets and encodings.
 struct Listing {
   std::string file;
-  std::string architecture;  // "sm_80"; empty: the listing does not say
+  std::string architecture;  // "sm_80"; empty: not stated in the listing
   std::vector<Function> functions;
 };
 
-// Reads every function of `compiled_for`, or of all architectures where it is empty; PTX is skipped. Instructions know their line,
-// and those of the source where the listing names them; one that `architecture` does not have is kept as unreadable. Fails with
-// file:line at text that is no instruction, a label that does not exist, or a listing that breaks off inside an encoding.
-// Opcodes of `assumed` that the architecture does not have become others on their stated pipe.
+// Reads every function of `compiled_for`, or of all architectures if it is empty. PTX is skipped. Instructions record
+// their line, and source lines if the listing names them. An instruction that `architecture` lacks is kept as
+// unreadable. Opcodes of `assumed` that the architecture lacks are replaced by others on their stated pipe. Fails with
+// file:line at text that is no instruction, at a label that does not exist, and at a listing that ends inside an
+// encoding.
 Expected<Listing> read_listing(const std::string& file, std::string_view text, const isa::Architecture& architecture,
                                std::string_view compiled_for = {}, std::span<const AssumedOpcode> assumed = {});
 

@@ -8,7 +8,7 @@
 namespace warpfold::sass {
 namespace {
 
-// Fields of a row, parted by commas; a quoted field may hold commas, and "" for a quote.
+// Returns the fields of a row, separated by commas. A quoted field may contain commas, and "" for a quote.
 std::vector<std::string> fields_of(std::string_view row) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -92,7 +92,7 @@ class CsvListingReader {
     return {};
   }
 
-  // Targets of branches are addresses in memory: offsets from the function's first instruction in their place.
+  // Replaces a branch target, which is an address in memory, by the offset from the function's first instruction.
   std::string relative(std::string_view source) const {
     if (source.ends_with(';')) source = trimmed(source.substr(0, source.size() - 1));
     const size_t at = source.rfind(" 0x");
@@ -107,7 +107,7 @@ class CsvListingReader {
   std::string_view text_;
   int line_ = 0;
   std::string name_;
-  int name_line_ = 0;  // 0: none since the last columns
+  int name_line_ = 0;  // 0: none since the last header row
   std::optional<Columns> columns_;
   std::optional<uint64_t> first_;
   bool any_ = false;
@@ -117,7 +117,7 @@ class CsvListingReader {
 }  // namespace
 
 bool is_csv_listing(std::string_view text) {
-  constexpr int kLines = 100;  // of the tool in front
+  constexpr int kLines = 100;  // output of the tool before the table
   for (int i = 0; i < kLines && !text.empty(); ++i) {
     const size_t end = text.find('\n');
     const std::string_view row = text.substr(0, end);

@@ -11,13 +11,13 @@ constexpr uint64_t kInstructionBytes = 16;
 constexpr int kDeepest = 64;
 
 struct Place {
-  int line = 1;  // of the file
+  int line = 1;  // line of the file
   int column = 1;
-  size_t jq = 1;  // of `jq . FILE`
+  size_t jq = 1;  // line of `jq . FILE`
 };
 
-// Reads JSON from left to right. It knows in which line `jq .` prints what it reads: every member, element and closing bracket has
-// a line of its own, but for empty arrays and objects.
+// Reads JSON from left to right. It tracks the line in which `jq .` would print each part: every member, element and
+// closing bracket has its own line, except for empty arrays and objects.
 class JsonReader {
  public:
   JsonReader(const std::string& file, std::string_view text) : file_(file), text_(text) {}
@@ -40,7 +40,7 @@ class JsonReader {
   Expected<void> array(const Each& each) {
     return list('[', ']', [&]() -> Expected<void> { return each(); });
   }
-  // `each` reads the value of the member with that name.
+  // `each` reads the value of the member with the given name.
   template <typename Each>
   Expected<void> object(const Each& each) {
     return list('{', '}', [&]() -> Expected<void> {
@@ -163,7 +163,7 @@ struct JsonInstruction {
   std::string text;
 };
 struct JsonFunction {
-  Place place;  // of its name
+  Place place;  // place of its name
   std::string name;
   std::vector<JsonInstruction> code;
 };
@@ -251,7 +251,7 @@ class JsonListingReader {
       return {};
     });
     if (!read) return read;
-    if (opcode.empty()) opcode = "GAP";  // between instructions; an unknown opcode where control comes to it
+    if (opcode.empty()) opcode = "GAP";  // between instructions; an unknown opcode, reported if control reaches it
     char hexadecimal[17] = {};
     std::to_chars(hexadecimal, hexadecimal + 16, offset, 16);
     std::string text = "/*" + std::string(hexadecimal) + "*/ ";

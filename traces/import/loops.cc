@@ -6,13 +6,13 @@
 namespace warpfold::sass {
 namespace {
 
-constexpr size_t kLongestPeriod = 16;  // passes of a group: stages of a ring, twice, for the parity of its barriers
-constexpr uint64_t kWorthFolding = 4;  // groups; fewer are followed
+constexpr size_t kLongestPeriod = 16;  // passes per group: twice the stages of a ring, for the parity of its barriers
+constexpr uint64_t kWorthFolding = 4;  // groups; fewer are followed one by one
 
 uint8_t bit_of(int variable) { return static_cast<uint8_t>(1U << variable); }
 
-// A word as a function of the number of groups. A lane is linear if it moved by the same amount between the last two pairs of
-// groups, and by the amount of the first lane of `mask`.
+// Returns a word as a function of the number of groups. A lane is linear if it moved by equal amounts between the last
+// two pairs of groups, and by the amount of the first lane of `mask`.
 Word as_function(const Word& two_before, const Word& before, const Word& now, int variable, uint32_t mask) {
   const auto v = static_cast<size_t>(variable);
   Word word = now;
@@ -41,14 +41,14 @@ Bits as_function(const Bits& two_before, const Bits& before, const Bits& now, in
   return bits;
 }
 
-// Lanes that differ in some variable.
+// Returns the lanes that differ in any variable.
 uint32_t differing(const LaneSets& a, const LaneSets& b) {
   uint32_t lanes = 0;
   for (size_t v = 0; v < a.size(); ++v) lanes |= a[v] ^ b[v];
   return lanes;
 }
 
-// Lanes in which the group did not leave what the function says.
+// Returns the lanes in which the group's result differs from the function.
 uint32_t elsewhere(const Word& start, const Word& end, size_t variable) {
   if (end.slope != start.slope) return kAllLanes;
   uint32_t lanes = 0;
@@ -60,8 +60,8 @@ uint32_t elsewhere(const Word& start, const Word& end, size_t variable) {
 
 uint32_t elsewhere(const Bits& start, const Bits& end, size_t /*variable*/) { return start.lanes ^ end.lanes; }
 
-// Whether the group left the value where the function says, in the lanes of which the function claims anything; else weakens the
-// function. `groups` is bounded by how long it holds.
+// True if the group's result equals the function, in all lanes for which the function makes a claim. Otherwise weakens
+// the function. Limits `groups` to the number for which the result holds.
 template <typename Value>
 bool agrees(Value& start, const Value& end, int variable, uint64_t& groups) {
   const auto v = static_cast<size_t>(variable);
@@ -79,7 +79,7 @@ bool agrees(Value& start, const Value& end, int variable, uint64_t& groups) {
     return false;
   }
   groups = std::min<uint64_t>(groups, end.limit[v]);
-  // The state before the next group holds for no more CTAs than the state behind this one.
+  // The state before the next group holds for no more CTAs than the state after this one.
   Extents limit = smaller(start.limit, end.limit);
   limit[v] = start.limit[v];
   const bool settled = limit == start.limit;
@@ -96,7 +96,8 @@ void lose(Value& value, size_t variable, int loop, uint32_t written) {
   value.limit[variable] = kUnbounded;
 }
 
-// Behind `groups` groups: lanes that moved linearly are known. Of the others, those of `written` are lost; no pass writes the rest.
+// Moves a word past `groups` groups. Lanes that moved linearly are known. Of the other lanes, those in `written` become
+// unknown; no pass writes the remaining ones.
 void advance(Word& word, int variable, uint64_t groups, int loop, uint32_t written) {
   const auto v = static_cast<size_t>(variable);
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
@@ -110,8 +111,8 @@ void advance(Bits& bits, int variable, uint64_t /*groups*/, int loop, uint32_t w
   lose(bits, static_cast<size_t>(variable), loop, written);
 }
 
-// Calls `each` for every pair, or triple, of values that stand at the same place of the states, with the lanes that a pass with the
-// lanes of `mask` writes.
+// Calls `each` with the values at the same place of all states, and with the lanes that a pass by the lanes of `mask`
+// writes.
 template <typename Each, typename... States>
 void for_each_value(Each each, uint32_t mask, WarpState& state, States&... others) {
   for (size_t i = 0; i < state.registers.size(); ++i) each(mask, state.registers[i], others.registers[i]...);
@@ -222,7 +223,7 @@ bool Follower::fold(int loop, uint32_t mask, const WarpState& two_before, const 
   ++folding_;
   bool settled = false;
   bool repeats = true;
-  constexpr int kMostRounds = 12;  // each weakens some functions
+  constexpr int kMostRounds = 12;  // each round weakens some functions
   for (int round = 0; round < kMostRounds && !settled && repeats; ++round) {
     restore();
     warp_.state = start;
@@ -258,7 +259,7 @@ bool Follower::fold(int loop, uint32_t mask, const WarpState& two_before, const 
     restore();
     return false;
   }
-  // No decision in the group hangs on how often it ran.
+  // No decision in the group depends on the number of groups.
   if (result.groups >= kUnbounded)
     throw EndlessLoop{flow_.blocks[static_cast<size_t>(flow_.loops[static_cast<size_t>(loop)].header)].first};
   result.extents = warp_.extents;

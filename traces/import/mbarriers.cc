@@ -11,15 +11,15 @@ namespace {
 
 using Behaviour = isa::Behaviour;
 
-// The word that mbarrier.init leaves: pending arrivals are counted up to 2^20 in bits 1 to 20 (compiled code of CUDA 13.0).
+// mbarrier.init writes a word whose bits 1 to 20 count pending arrivals up to 2^20 (compiled code of CUDA 13.0).
 constexpr uint32_t kFullCount = 1U << 20;
 
-// Shared memory of a cluster: the CTA's rank, then the place in its memory (compiled code of CUDA 13.0: LEA R0, rank, 0x400, 0x18,
-// and PRMT R0, rank, 0x654, R0 for mapa).
+// Address in the shared memory of a cluster: the CTA's rank, then the offset in its memory (compiled code of CUDA 13.0:
+// LEA R0, rank, 0x400, 0x18, and PRMT R0, rank, 0x654, R0 for mapa).
 constexpr uint32_t kRankShift = 24;
-constexpr int32_t kClusterBarrier = 1 << kRankShift;  // stands for the cluster's own barrier
+constexpr int32_t kClusterBarrier = 1 << kRankShift;  // address of the cluster's own barrier in MbarrierUse
 
-// The address of the mbarrier, or what stands behind it.
+// Returns the operand with the mbarrier's address, or the operand `behind_address` places after it.
 const Source& operand(const Op& op, size_t behind_address) {
   const auto address = std::ranges::find(op.sources, Source::Kind::kMemory, &Source::kind);
   if (static_cast<size_t>(op.sources.end() - address) <= behind_address) throw NotFollowed{op.index, "operands are missing"};
@@ -39,7 +39,7 @@ void check_form(const Op& op) {
   }
 }
 
-// One place in shared memory of the CTAs that the lanes name.
+// Returns the mbarrier's place, which must be the same in the shared memory of all CTAs that the lanes name.
 MbarrierUse place_of(const Warp& warp, const Op& op, const Word& address, uint32_t active) {
   Word place = address;
   std::array<uint32_t, 16> lanes{};
@@ -73,7 +73,7 @@ MbarrierUse cluster_barrier(const Warp& warp, const Op& op) {
   return {.address = kClusterBarrier, .value = op.behaviour == Behaviour::kMbarrierWait ? warp.state.cluster_phase : 1};
 }
 
-// Where a box arrives: at the same mbarrier of every CTA that receives it.
+// A box arrives at the same mbarrier of every CTA that receives it.
 MbarrierUse bulk_use(const Warp& warp, const Op& op, uint32_t active) {
   MbarrierUse use = own(op, place_of(warp, op, bulk_word(warp, op, 1), active));
   const uint32_t receivers = receivers_of(warp, op, active);
@@ -83,7 +83,7 @@ MbarrierUse bulk_use(const Warp& warp, const Op& op, uint32_t active) {
   return use;
 }
 
-// The tensor core arrives once, however many lanes ask for it.
+// The tensor core arrives once, whatever the number of lanes.
 MbarrierUse commit_use(const Warp& warp, const Op& op, uint32_t active) {
   if (op.has("MULTICAST")) throw NotFollowed{op.index, "it arrives at several CTAs of the cluster, which is not followed"};
   MbarrierUse use = own(op, place_of(warp, op, bulk_word(warp, op, 0), active));

@@ -6,7 +6,7 @@
 namespace warpfold::sass {
 namespace {
 
-// The same but for numbers of trips.
+// True if the two are equal except for trip counts.
 bool alike(const std::vector<MergedNode>& nodes, const Path& path);
 
 bool alike(const MergedNode& node, const PathNode& other) {
@@ -25,7 +25,7 @@ bool alike(const std::vector<MergedNode>& nodes, const Path& path) {
 
 std::vector<MergedNode> merged(const std::vector<MergedNode>& nodes, const Path& path, size_t classes);
 
-// Passes of a class that a node has not met: none.
+// Creates a node for the last class. Earlier classes have no passes of it.
 MergedNode fresh(const PathNode& node, size_t classes) {
   MergedNode result;
   result.passes.assign(classes, 0);
@@ -46,7 +46,7 @@ void extend(MergedNode& node) {
   for (MergedNode& inner : node.body) extend(inner);
 }
 
-// What the last class does where it takes part.
+// Sets the passes of the last class in a node that it shares.
 void take_part(MergedNode& node, const PathNode& other) {
   if (!node.loop) {
     node.passes.back() = 1;
@@ -57,8 +57,8 @@ void take_part(MergedNode& node, const PathNode& other) {
   for (size_t i = 0; i < node.body.size(); ++i) take_part(node.body[i], loop.body[i]);
 }
 
-// Where the first (from the front, or from the back) nodes that differ are blocks, what they have in common becomes a block of its
-// own.
+// Splits the first differing nodes, counted from the front (split_front) or the back (split_back). If both are blocks,
+// their common part becomes a block of its own.
 void split_front(std::vector<MergedNode>& nodes, Path& path) {
   size_t at = 0;
   while (at < nodes.size() && at < path.size() && alike(nodes[at], path[at])) ++at;
@@ -82,7 +82,7 @@ void split_front(std::vector<MergedNode>& nodes, Path& path) {
 }
 
 void split_back(std::vector<MergedNode>& nodes, Path& path) {
-  size_t at = 0;  // from the back
+  size_t at = 0;  // index from the back
   while (at < nodes.size() && at < path.size() && alike(nodes[nodes.size() - 1 - at], path[path.size() - 1 - at])) ++at;
   if (at >= nodes.size() || at >= path.size()) return;
   MergedNode& node = nodes[nodes.size() - 1 - at];
@@ -108,7 +108,7 @@ void split_back(std::vector<MergedNode>& nodes, Path& path) {
   }
 }
 
-// `nodes` know `classes` - 1 classes, or are extended to `classes` already; the longest common subsequence is shared.
+// Merges a path by the longest common subsequence. `nodes` are already extended to `classes` classes.
 std::vector<MergedNode> merged(const std::vector<MergedNode>& nodes, const Path& path, size_t classes) {
   const size_t rows = nodes.size();
   const size_t columns = path.size();

@@ -7,16 +7,17 @@
 
 namespace warpfold::sass {
 
-// Paths of several classes of CTAs as one. Each node has its passes in every class: of a block 1 or 0, of a loop its trips.
+// Node of the merged paths of several CTA classes, with its passes in every class: 1 or 0 for a block, trips for a
+// loop.
 struct MergedNode {
   std::vector<uint64_t> passes;
-  std::vector<Step> steps;       // of a block
-  std::vector<MergedNode> body;  // of a loop
+  std::vector<Step> steps;       // if a block
+  std::vector<MergedNode> body;  // if a loop
   bool loop = false;
 };
 
-// The union of the paths, in their order: what several have at the same place is there once. Every path must be followed by the
-// nodes whose passes in its class are above 0.
+// Merges the paths in their order. Nodes that several paths have at the same place occur once. Following the nodes with
+// passes above 0 in a class reproduces that class's path.
 std::vector<MergedNode> merge_paths(const std::vector<const Path*>& paths);
 
 }  // namespace warpfold::sass

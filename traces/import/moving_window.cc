@@ -5,7 +5,7 @@
 namespace warpfold::sass {
 namespace {
 
-// `value` and `modulus` are coprime.
+// Returns the inverse of `value`, which must be coprime to `modulus`.
 uint64_t inverse_of(uint64_t value, uint64_t modulus) {
   int64_t before = 0;
   int64_t now = 1;
@@ -33,9 +33,9 @@ MovingWindow::MovingWindow(int64_t stride, uint64_t every) : period_(access::kLi
   inverse_ = distance_ == 1 ? 0 : inverse_of(moved / step_, distance_);
 }
 
-// The first pass behind which the run is `ahead` bytes further, a multiple of step_, modulo the period.
+// Returns the first pass at which the run has moved by `ahead` bytes, a multiple of step_, modulo the period.
 uint64_t MovingWindow::solution(uint64_t ahead) const {
-  // Both below 2^32: a period is the gap between two lines that are followed.
+  // Both factors are below 2^32: a period is the gap between two sampled lines.
   return ahead / step_ * inverse_ % distance_;
 }
 

@@ -8,16 +8,16 @@ namespace warpfold::sass {
 
 namespace access = traces::access;
 
-// Follows one line in `every`, those whose number is a multiple of it, and finds when a run of bytes that moves by `stride` comes
-// to one: i with (address + stride * i) mod (128 * every) close enough to 0. Each congruence is solved, not searched, so that the
-// cost is that of the passes that are found.
+// Follows one line in `every`: lines whose number is a multiple of it. Finds the passes in which a run of bytes that
+// moves by `stride` touches such a line: i with (address + stride * i) mod (128 * every) close enough to 0. Each
+// congruence is solved instead of searched, so the cost is proportional to the passes found.
 //
 //   128 bytes that move by 128, every = 67:  i = i0, i0 + 67, i0 + 134, ...
 class MovingWindow {
  public:
   MovingWindow(int64_t stride, uint64_t every);
 
-  // Calls `found(i)` for every i below `count`, in no order, as long as it answers true.
+  // Calls `found(i)` for every such i below `count`, in no order, while it returns true.
   template <typename Found>
   void for_each(uint64_t address, uint64_t bytes, uint64_t count, const Found& found) const;
 
@@ -25,21 +25,22 @@ class MovingWindow {
   uint64_t solution(uint64_t ahead) const;
 
   uint64_t period_;    // in bytes
-  uint64_t step_;      // gcd of stride and period: places that the run can take differ by it
-  uint64_t inverse_;   // of stride / step
+  uint64_t step_;      // gcd of stride and period: the distance between places that the run can take
+  uint64_t inverse_;   // inverse of stride / step modulo distance
   uint64_t distance_;  // passes from one solution to the next
 };
 
 template <typename Found>
 void MovingWindow::for_each(uint64_t address, uint64_t bytes, uint64_t count, const Found& found) const {
-  const uint64_t behind = bytes - 1;  // a followed line may begin so far behind the run's beginning
+  const uint64_t behind = bytes - 1;  // the run touches a sampled line if it starts at most this many bytes before the line
   const uint64_t places = behind + access::kLineBytes;
   if (places >= period_) {
     for (uint64_t i = 0; i < count && found(i); ++i) continue;
     return;
   }
-  // The run has to come to one of `places` places, from `behind` bytes before a followed line to its last byte.
-  const uint64_t ahead = (2 * period_ - behind - address % period_) % period_;  // from the run to the first of them
+  // The run's start must come to one of `places` places, from `behind` bytes before a sampled line to the line's last
+  // byte.
+  const uint64_t ahead = (2 * period_ - behind - address % period_) % period_;  // from the run to the first of these places
   for (uint64_t place = (step_ - ahead % step_) % step_; place < places; place += step_) {
     for (uint64_t i = solution((ahead + place) % period_); i < count; i += distance_) {
       if (!found(i)) return;

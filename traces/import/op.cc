@@ -62,7 +62,8 @@ float real_of(std::string_view text) {
   return negative ? -value : value;
 }
 
-// Integers are written in hexadecimal or decimal, floating-point numbers in decimal: "-0x3", "1", "5.9604e-08".
+// Reads an immediate: integers in hexadecimal or decimal, floating-point numbers in decimal, such as "-0x3", "1" or
+// "5.9604e-08".
 uint32_t immediate_of(std::string_view text, std::string_view base) {
   const bool negative = text.starts_with('-');
   std::string_view digits = text.substr(negative || text.starts_with('+') ? 1 : 0);
@@ -77,7 +78,7 @@ uint32_t immediate_of(std::string_view text, std::string_view base) {
   return static_cast<uint32_t>(negative ? 0 - value : value);
 }
 
-// One term of an address: "R2.64", "UR4", "-0x10", "R2.X4".
+// Adds a term of an address, such as "R2.64", "UR4", "-0x10" or "R2.X4".
 void add_term(std::string_view term, Source& source) {
   const bool negative = term.starts_with('-');
   if (negative || term.starts_with('+')) term.remove_prefix(1);
@@ -104,7 +105,7 @@ void add_term(std::string_view term, Source& source) {
   }
 }
 
-// The inside of the last brackets: "desc[UR4][R2.64+0x10]", "c[0x0][R4+0x160]".
+// Reads the content of the last brackets, as in "desc[UR4][R2.64+0x10]" and "c[0x0][R4+0x160]".
 void read_address(Source& source) {
   const size_t open = source.text.rfind('[');
   const size_t close = source.text.rfind(']');
@@ -162,15 +163,16 @@ void split_mnemonic(Op& op) {
   while (!rest.empty()) op.modifiers.push_back(next());
 }
 
-// "ULOP3" -> "LOP3". UTMALDG and the like have no form without the U.
+// Finds the executor, by the name without U for uniform instructions: "ULOP3" -> "LOP3". UTMALDG and similar opcodes
+// keep their U.
 void find_executor(Op& op, const isa::OpcodeInfo& info) {
   op.uniform = info.pipe == isa::Pipe::kUniform && op.base.starts_with('U');
   if (op.uniform) op.base.remove_prefix(1);
   op.execute = executor_of(op.base);
 }
 
-// An extended address is a register pair, also where the listing does not say .64: sm_70 and generic accesses, LDG.E.SYS R3, [R2]
-// and RED.E.ADD [UR4], R2.
+// Marks extended addresses as register pairs, also if the listing does not state .64: sm_70 and generic accesses,
+// LDG.E.SYS R3, [R2] and RED.E.ADD [UR4], R2.
 void widen_addresses(Op& op) {
   const bool global = op.behaviour == isa::Behaviour::kLoadGlobal || op.behaviour == isa::Behaviour::kStoreGlobal;
   if (!global || !op.has("E")) return;
@@ -180,7 +182,7 @@ void widen_addresses(Op& op) {
   }
 }
 
-// What the executor counts on: somewhere to write, and an address where one is read.
+// True if the operands that the executor requires exist: a destination, and an address if it reads one.
 bool has_operands(const Op& op) {
   if (op.execute == nullptr) return true;
   const bool stores = op.base == "STL";
@@ -192,7 +194,7 @@ bool has_operands(const Op& op) {
   return std::ranges::find(kWithoutResult, op.base) != kWithoutResult.end() || !op.destinations.empty();
 }
 
-// BRX R6 -0x150, BRXU UR4 -0x150: the target is R6 - 0x150 behind the instruction.
+// BRX R6 -0x150, BRXU UR4 -0x150: the target is R6 - 0x150, relative to the end of the instruction.
 void find_indirect_targets(Op& op, const ListedInstruction& listed, const Function& function) {
   if (listed.targets.empty() || listed.instruction.operands.empty()) return;
   const std::string_view text = listed.instruction.operands.front().text;

@@ -22,7 +22,7 @@ struct Source {
   bool wide = false;                     // [R2.64]: the register pair is the address
   bool unsigned_index = false;           // [UR4+R2.U32]
   uint8_t scale = 1;                     // [R2.X4]
-  uint32_t immediate = 0;                // value, or the offset of a constant or an address
+  uint32_t immediate = 0;                // value, or offset of a constant or an address
   uint8_t bank = 0;                      // c[bank][...]
   std::string_view text;
 };
@@ -31,19 +31,19 @@ class Warp;
 struct Op;
 using Execute = void (*)(Warp&, const Op&, uint32_t mask);
 
-// An instruction of a function, decoded.
+// A decoded instruction of a function.
 struct Op {
   const isa::Instruction* instruction = nullptr;
   int line = 0;
   int index = 0;          // position in the program
-  std::string_view base;  // "IMAD" of "IMAD.WIDE.U32", without the U of the uniform datapath
+  std::string_view base;  // "IMAD" of "IMAD.WIDE.U32", without the U of uniform instructions
   std::vector<std::string_view> modifiers;
   std::vector<Source> destinations;
   std::vector<Source> sources;
   isa::Behaviour behaviour = isa::Behaviour::kFixedLatency;
-  bool uniform = false;  // of the uniform datapath
+  bool uniform = false;  // executed by the uniform datapath
   int target = -1;       // position that its operands name
-  // BRX: to the offset that the register names, plus `addend`, behind the instruction.
+  // BRX: targets by their offset, which is the register plus `addend`.
   struct IndirectTarget {
     uint32_t offset = 0;  // in the function
     int position = 0;
@@ -51,11 +51,12 @@ struct Op {
   std::vector<IndirectTarget> indirect = {};
   uint32_t addend = 0;
   Execute execute = nullptr;               // nullptr: its results are unknown
-  const Diagnostic* unreadable = nullptr;  // of an instruction that the architecture does not have
-  std::string_view callee;                 // of a CALL: a function that the listing does not have
-  bool too_deep = false;                   // of a CALL: inside more calls of itself than are followed
+  const Diagnostic* unreadable = nullptr;  // set if the architecture lacks the instruction
+  std::string_view callee;                 // of a CALL: a function that the listing does not contain
+  bool too_deep = false;                   // CALL at a greater depth of recursion than is followed
 
-  // The way of a branch that compilers make for rare operands or failures, assumed not to be taken where the branch hangs on data.
+  // Branch direction that compilers generate for rare operands or failures. It is assumed not taken if the branch
+  // depends on data.
   enum class Slow : uint8_t { kNone, kTaken, kFallThrough };
   Slow slow = Slow::kNone;
   std::string_view slow_reason;
@@ -63,7 +64,7 @@ struct Op {
   bool has(std::string_view modifier) const;
 };
 
-// `all` becomes the instructions of the function, targets resolved; fails where a branch leaves the function.
+// Decodes the instructions of the function and resolves targets. Fails if a branch leaves the function.
 Expected<std::vector<Op>> decode(const Listing& listing, const Function& function, const isa::Architecture& architecture);
 
 }  // namespace warpfold::sass

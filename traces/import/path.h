@@ -9,25 +9,25 @@
 
 namespace warpfold::sass {
 
-// What an instruction does with an mbarrier, before mbarriers are known to be stages of rings.
+// Use of an mbarrier by an instruction, before mbarriers are assigned to rings.
 struct MbarrierUse {
-  int32_t address = -1;  // in the shared memory of a CTA; -1: it uses none
-  uint32_t value = 0;    // of a wait the parity, of an arrival the lanes that arrive, of an initialisation the arrivals of a phase
-  uint16_t reaches = 1;  // bit i: it is at the mbarrier of the cluster's CTA whose rank is i XOR this CTA's
+  int32_t address = -1;  // in the shared memory of a CTA; -1: none
+  uint32_t value = 0;    // wait: parity; arrival: arriving lanes; initialisation: arrivals per phase
+  uint16_t reaches = 1;  // bit i: uses the mbarrier of the cluster's CTA with rank i XOR this CTA's rank
   bool operator==(const MbarrierUse&) const = default;
 };
 
-// An instruction that a warp issued.
+// An instruction issued by a warp.
 struct Step {
   int32_t op = 0;
-  bool off = false;   // its guard was false in every lane
-  bool ends = false;  // the EXIT behind which no lane is left
+  bool off = false;   // the guard was false in every lane
+  bool ends = false;  // an EXIT that ends the last lanes
   isa::Effect effect;
   MbarrierUse mbarrier = {};
   bool operator==(const Step&) const = default;
 };
 
-// What a warp issued, rolled: steps one after the other, and bodies of loops with the number of passes.
+// Rolled instructions of a warp: sequences of steps, and loop bodies with their number of passes.
 struct PathLoop;
 using PathNode = std::variant<std::vector<Step>, PathLoop>;
 using Path = std::vector<PathNode>;
@@ -38,14 +38,14 @@ struct PathLoop {
 };
 
 void add_step(Path& path, Step step);
-// Instructions that a warp issues on the path.
+// Returns the instructions that a warp issues on the path.
 uint64_t issued_on(const Path& path);
-// Equal for equal paths.
+// Returns a hash that is equal for equal paths.
 uint64_t hash_of(const Path& path);
-// Behind the last node: where that is a loop of the same body, it goes round more often.
+// Appends a loop. If the last node is a loop with the same body, adds to its trips.
 void add_loop(Path& path, Path body, uint64_t trips);
 
-// Of a path, or a constant one.
+// Calls `each` for each step of a path, constant or not.
 template <typename AnyPath, typename Each>
 void for_each_step(AnyPath& path, const Each& each) {
   for (auto& node : path) {

@@ -12,7 +12,7 @@ namespace {
 
 std::string counted(int number, const std::string& what) { return std::to_string(number) + " " + what + (number == 1 ? "" : "s"); }
 
-// "decides 12 instructions in lines 7 to 30"
+// Returns text such as "skips 12 instructions in lines 7 to 30".
 std::string decided(const Op& op, const std::vector<Op>& ops) {
   if (op.behaviour == isa::Behaviour::kExit) return "decides whether the threads end here";
   if (op.behaviour != isa::Behaviour::kBranch || op.target < 0) return "decides whether it is executed";
@@ -50,7 +50,7 @@ std::vector<std::string> question_lines(std::vector<Question> questions, const s
     return std::tuple(ops[static_cast<size_t>(question.op)].line, question.kind);
   };
   std::ranges::stable_sort(questions, {}, key);
-  std::map<int, std::set<int>> hangs_on;  // lines by the line of a load
+  std::map<int, std::set<int>> hangs_on;  // dependent lines by the line of a load
   std::map<int, const Op*> loaded;
   for (const Question& question : questions) {
     if (question.origin < 0 || question.origin == question.op) continue;

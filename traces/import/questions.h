@@ -7,19 +7,21 @@
 
 namespace warpfold::sass {
 
-// A question about an instruction, for the launch description to answer: how often it is taken, or how many sectors it touches.
+// A question about an instruction for the launch description: how often it is taken, how many sectors it touches, or
+// its branch target.
 struct Question {
   enum class Kind : uint8_t { kTaken, kSectors, kTarget };
-  int op = 0;       // the instruction that needs it
-  int origin = -1;  // the instruction that it hangs on; -1: a register that nothing has written
+  int op = 0;       // instruction that needs the answer
+  int origin = -1;  // instruction on which it depends; -1: a register that no instruction wrote
   Kind kind = Kind::kTaken;
 };
 
-// Of an instruction that reads a constant: which one, and who would have to say its value. Empty: it reads none.
+// Names the unknown constant that an instruction reads, and the source that should state its value. Empty if it reads
+// none.
 std::string unknown_constant(const Op& op);
 
-// The questions in the form of a launch description, one of each line and kind by rising lines, each with what hangs on it. Behind
-// them the loads whose values would answer them.
+// Returns the questions in the form of a launch description, one per line and kind, by rising lines, each with its
+// consequence. After them come the loads whose values would answer them.
 std::vector<std::string> question_lines(std::vector<Question> questions, const std::vector<Op>& ops);
 
 }  // namespace warpfold::sass

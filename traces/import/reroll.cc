@@ -6,7 +6,7 @@
 namespace warpfold::sass {
 namespace {
 
-// Loops of one pass become part of what is around them.
+// Appends a node. Loops of one pass are replaced by their body.
 void append_opened(Path& path, PathNode node) {
   if (auto* steps = std::get_if<std::vector<Step>>(&node)) {
     for (const Step& step : *steps) add_step(path, step);
@@ -20,7 +20,7 @@ void append_opened(Path& path, PathNode node) {
   for (PathNode& inner : loop.body) append_opened(path, std::move(inner));
 }
 
-// The shortest body of which `path` is so many passes.
+// Returns the shortest body whose repetition gives `path`, and the number of passes.
 std::pair<Path, uint64_t> in_passes(Path path) {
   const auto* steps = path.size() == 1 ? std::get_if<std::vector<Step>>(&path.front()) : nullptr;
   if (steps == nullptr) return {std::move(path), 1};

@@ -4,8 +4,8 @@
 
 namespace warpfold::sass {
 
-// The same path with more of it in loops: passes that went round a ring's stages one by one, and differ no longer, are one body
-// that goes round more often.
+// Returns the same path with longer loops: passes that went through a ring's stages one by one, and no longer differ,
+// become one body with more passes.
 Path rerolled(const Path& path);
 
 }  // namespace warpfold::sass

@@ -11,10 +11,10 @@ namespace {
 
 using Behaviour = isa::Behaviour;
 
-// A warp's way round one ring in one manner: waiting, arriving or filling.
+// Progress of a warp around a ring in one use: waiting, arriving or filling.
 struct Way {
   int16_t cursor;
-  uint64_t position;  // of the last access, in steps
+  uint64_t position;  // steps taken up to the last access
   Step* last;
 };
 
@@ -36,7 +36,8 @@ class Placer {
  private:
   using Key = std::pair<size_t, Behaviour>;
 
-  // Two passes show by how much every cursor moves from pass to pass; the others move by as much.
+  // Places two passes. They show by how much every cursor moves per pass, and the remaining passes move it by the same
+  // amount.
   void place(PathLoop& loop) {
     place(loop.body);
     if (loop.trips == 1) return;
@@ -53,7 +54,7 @@ class Placer {
     const Behaviour behaviour = ops_[static_cast<size_t>(step.op)].behaviour;
     const size_t ring = ring_of(rings_, step.mbarrier.address);
     step.effect.barrier = static_cast<int16_t>(ring);
-    if (rings_[ring].stages.size() == 1 && behaviour != Behaviour::kMbarrierWait) return;  // no cursor leads to the only stage
+    if (rings_[ring].stages.size() == 1 && behaviour != Behaviour::kMbarrierWait) return;  // the only stage needs no cursor
     const auto [at, fresh] = ways_.try_emplace(Key{ring, behaviour}, Way{-1, 0, nullptr});
     Way& way = at->second;
     const uint64_t position = position_of(step, rings_[ring], behaviour, way.position);
@@ -72,7 +73,7 @@ class Placer {
     const uint64_t waits = waits_[step.mbarrier.address]++;
     const auto turns = turns_.find(step.mbarrier.address);
     if (turns == turns_.end()) return next_position(step, ring, behaviour, from);
-    // Of a ring whose first wait passes, the first turn is that before any phase is complete.
+    // In a ring whose first wait passes at once, the first turn precedes the completion of any phase.
     const uint64_t turn = turns->second.at(waits) - (ring.free ? 0 : 1);
     return turn * ring.stages.size() + stage_of(step, ring);
   }
@@ -81,7 +82,7 @@ class Placer {
     return static_cast<uint64_t>(std::ranges::find(ring.stages, step.mbarrier.address) - ring.stages.begin());
   }
 
-  // The first position from `from` on that leads to the step's mbarrier and, where it waits, to its phase's parity.
+  // Returns the first position from `from` on that leads to the step's mbarrier, and for a wait to its phase's parity.
   static uint64_t next_position(const Step& step, const MbarrierRing& ring, Behaviour behaviour, uint64_t from) {
     const uint64_t depth = ring.stages.size();
     uint64_t position = from - from % depth + stage_of(step, ring);
@@ -111,7 +112,7 @@ class Placer {
   const Turns& turns_;
   std::vector<RingCursor>& cursors_;
   std::map<Key, Way> ways_;
-  std::map<int32_t, uint64_t> waits_;  // at each mbarrier, so far
+  std::map<int32_t, uint64_t> waits_;  // number of waits at each mbarrier so far
   std::set<const Step*> moved_;
   std::set<size_t> taken_;  // cursors of this path
 };

@@ -9,11 +9,11 @@
 
 namespace warpfold::sass {
 
-// Mbarriers that are the stages of a ring.
+// Mbarriers that form the stages of a ring.
 struct MbarrierRing {
   std::vector<int32_t> stages;  // addresses
   uint32_t arrivals = 1;        // warps' arrivals that complete a phase
-  bool free = false;            // the first pass of waits succeeds
+  bool free = false;            // the first round of waits succeeds at once
 };
 
 struct RingCursor {
@@ -22,7 +22,7 @@ struct RingCursor {
   bool operator==(const RingCursor&) const = default;
 };
 
-// An access that no cursor with fixed advances leads to.
+// Thrown for an access that no cursor with fixed advances can reach.
 struct OutOfOrder {
   int op;
   size_t ring;
@@ -30,14 +30,15 @@ struct OutOfOrder {
 
 size_t ring_of(const std::vector<MbarrierRing>& rings, int32_t mbarrier);
 
-// Sets ring, cursor and advance in the path's effects and takes the mbarriers out of its steps. Each warp has one cursor for each
-// ring and way to use it (wait, arrive, fill). Cursors of other paths are shared where depth and start are the same; new ones are
-// added. A wait is for the phase of `turns`; without them for the next one of its parity. Throws OutOfOrder.
+// Sets ring, cursor and advance in the path's effects, and removes mbarriers from its steps. Each warp has one cursor
+// per ring and use (wait, arrive, fill). Cursors of other paths are shared if depth and start are equal; otherwise new
+// ones are added. A wait is for the phase that `turns` states; without turns, for the next phase of its parity. Throws
+// OutOfOrder.
 void place_on_rings(const std::vector<Op>& ops, const std::vector<MbarrierRing>& rings, const Turns& turns, Path& path,
                     std::vector<RingCursor>& cursors);
 
-// Of the cursors, those with which warps arrive or fill alone need to know no more than the stage. They become others of the same
-// depth that no warp has besides, so that fewer are left.
+// Reduces the number of cursors. A cursor used only to arrive or fill needs just the stage. It is replaced by a cursor
+// of the same depth and start stage that none of its paths uses.
 void share_cursors(const std::vector<Op>& ops, std::vector<Path>& paths, std::vector<RingCursor>& cursors);
 
 }  // namespace warpfold::sass

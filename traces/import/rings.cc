@@ -36,11 +36,11 @@ class RingFinder {
  private:
   struct Mbarrier {
     explicit Mbarrier(int32_t address) : parent(address) {}
-    int32_t parent;  // of the union-find, a lower address; itself: the ring's first
+    int32_t parent;  // parent in the union-find, at a lower address; itself: first stage of the ring
     int used_by = -1;
-    std::set<uint32_t> counts;                   // of its initialisations
-    std::map<size_t, std::set<uint32_t>> lanes;  // of a path's arrivals: that arrive together
-    bool by_others = false;                      // CTAs of the cluster arrive at each other's
+    std::set<uint32_t> counts;                   // arrival counts of its initialisations
+    std::map<size_t, std::set<uint32_t>> lanes;  // by path: lanes that arrive together
+    bool by_others = false;                      // CTAs of the cluster arrive at each other's mbarrier
     int arrives = -1;
     uint32_t arrivals = 0;  // instructions that complete a phase
   };
@@ -49,7 +49,7 @@ class RingFinder {
   int line_of(int op) const { return ops_[static_cast<size_t>(op)].line; }
 
   Expected<void> find_mbarriers() {
-    std::map<int, int32_t> first_of;  // mbarrier that an instruction used first
+    std::map<int, int32_t> first_of;  // first mbarrier that an instruction used
     for (size_t p = 0; p < found_.paths.size(); ++p) {
       for_each_step(found_.paths[p], [&](Step& step) {
         const int32_t address = step.mbarrier.address;
@@ -98,8 +98,9 @@ class RingFinder {
     return {};
   }
 
-  // The instructions that complete a phase, from the lanes that do: where all bring as many, their quotient; else every warp that
-  // arrives, if all of them bring the lanes of one phase.
+  // Computes the arrivals, as instructions, that complete a phase. If all arrivals have the same number of lanes,
+  // divides by it. Otherwise each arriving warp counts once, which requires that together they bring the lanes of one
+  // phase.
   Expected<void> count_arrivals(const std::string& which, Mbarrier& mbarrier) const {
     const uint32_t lanes_of_phase = *mbarrier.counts.begin();
     mbarrier.arrivals = lanes_of_phase;
@@ -136,14 +137,14 @@ class RingFinder {
 
   uint32_t arrivals(int32_t address) const { return mbarriers_.at(address).arrivals; }
 
-  // Mbarriers of a group that differ are rings of one stage each.
+  // Adds a ring. If the mbarriers of the group differ in arrivals, adds a ring of one stage for each.
   void add_ring(const std::vector<int32_t>& stages) {
     const bool alike = std::ranges::all_of(stages, [&](int32_t stage) { return arrivals(stage) == arrivals(stages.front()); });
     if (alike) return rings_.push_back({stages, arrivals(stages.front()), false});
     for (const int32_t stage : stages) rings_.push_back({{stage}, arrivals(stage), false});
   }
 
-  // Every CTA in which a warp goes a way has the same turns for it.
+  // Determines the turns of each path. A path must have the same turns in every CTA.
   Expected<void> find_turns() {
     std::map<int32_t, uint32_t> of_phase;
     for (const auto& [address, mbarrier] : mbarriers_) of_phase.emplace(address, arrivals(address));
@@ -171,7 +172,8 @@ class RingFinder {
     return {};
   }
 
-  // Stages that some warp passes in no fixed order are rings of one stage each.
+  // Places the accesses on the rings. Rings with stages that a warp passes in no fixed order are split into rings of
+  // one stage.
   Expected<void> place_accesses() {
     for (;;) {
       std::vector<RingCursor> cursors;
@@ -193,7 +195,7 @@ class RingFinder {
     }
   }
 
-  // Paths that differed by the CTAs and stages that they used alone.
+  // Merges paths that differed only in the CTAs and stages they used.
   void name_equal_ones_alike() {
     std::vector<int> first(found_.paths.size());
     for (size_t i = 0; i < first.size(); ++i)
@@ -211,7 +213,7 @@ class RingFinder {
     return true;
   }
 
-  // A ring of which every warp has a stage of its own needs no cursors as rings of one stage.
+  // Splits a ring in which every warp uses a single stage: rings of one stage need fewer cursors.
   bool split_one_not_in_turn() {
     for (size_t ring = 0; ring < rings_.size(); ++ring) {
       if (!std::ranges::any_of(found_.paths, [&](Path& path) { return uses_several(path, rings_[ring]); }) && split(ring))
@@ -220,7 +222,7 @@ class RingFinder {
     return false;
   }
 
-  // One instruction goes from stage to stage.
+  // True if an instruction of the path uses several stages.
   static bool uses_several(Path& path, const MbarrierRing& ring) {
     std::map<int, int32_t> first_of;
     bool several = false;
@@ -231,7 +233,7 @@ class RingFinder {
     return several;
   }
 
-  // A warp whose first wait is for the parity of the phase before the first one passes at once.
+  // Marks rings as free. If a warp's first wait names the parity of the phase before the first, it passes at once.
   void find_free_ones() {
     for (Path& path : found_.paths) {
       std::set<size_t> seen;
@@ -260,7 +262,7 @@ class RingFinder {
   traces::Kernel& kernel_;
   std::map<int32_t, Mbarrier> mbarriers_;  // by address
   std::vector<MbarrierRing> rings_;
-  std::vector<Turns> turns_;  // of each path; none: the next phase of a wait's parity
+  std::vector<Turns> turns_;  // by path; empty: a wait is for the next phase of its parity
 };
 
 }  // namespace

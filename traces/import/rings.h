@@ -9,12 +9,13 @@
 
 namespace warpfold::sass {
 
-// Makes rings of the mbarriers that warps use: those that the same instructions use in turn are the stages of one ring, in the
-// order of their addresses. Fills in ring, cursor and advance of every effect, and rolls loops up whose passes differed by their
-// stage alone. Each warp has one cursor for each ring and way to use it (wait, arrive, fill). A wait names its phase by parity: it
-// is the next phase of that parity from the warp's last wait on, as PTX has it, or where warps take turns the one that turns.h
-// finds. Fails at mbarriers that no instruction initialises, arrivals of different numbers of lanes, and stages that are passed in
-// no fixed order.
+// Groups the mbarriers that warps use into rings: mbarriers that the same instructions use in turn are the stages of a
+// ring, in order of their addresses. Sets ring, cursor and advance of every effect, and rolls up loops whose passes
+// differed only in their stage. Each warp has one cursor per ring and use (wait, arrive, fill).
+//
+// A wait names its phase by parity. It is for the next phase of that parity after the warp's last wait, as in PTX, or
+// if warps take turns for the phase that turns.h finds. Fails for mbarriers that no instruction initialises, for
+// arrivals of different numbers of lanes, and for stages without a fixed order.
 Expected<void> find_rings(const std::string& file, const std::vector<Op>& ops, Exploration& found, traces::Kernel& kernel);
 
 }  // namespace warpfold::sass

@@ -11,7 +11,7 @@
 namespace warpfold::sass {
 namespace {
 
-// The EXIT that ends a path stands once at the end of its role.
+// Returns the path without its last EXIT, which occurs once at the end of the role.
 Path without_end(Path path) {
   if (path.empty()) return path;
   if (auto* steps = std::get_if<std::vector<Step>>(&path.back())) {
@@ -19,7 +19,7 @@ Path without_end(Path path) {
     if (steps->empty()) path.pop_back();
     return path;
   }
-  // The end lies in the last pass of a loop, which then goes round once.
+  // The end is in the last pass of a loop, which therefore has one pass.
   auto& loop = std::get<PathLoop>(path.back());
   Path inner = without_end(std::move(loop.body));
   path.pop_back();
@@ -27,7 +27,7 @@ Path without_end(Path path) {
   return path;
 }
 
-// Steps next to each other, and loops that go round once in all paths, in one run.
+// Merges adjacent sequences of steps into one.
 Path flattened(const Path& path) {
   Path result;
   for (const PathNode& node : path) {
@@ -65,7 +65,7 @@ class Roller {
   }
 
  private:
-  // Boxes whose warps go the same ways are one class.
+  // Boxes whose warps take equal paths form one class.
   void find_classes() {
     std::map<std::vector<int>, uint32_t> known;
     for (const CtaBox& box : found_.boxes) {
@@ -80,7 +80,8 @@ class Roller {
     return std::ranges::all_of(classes_, [a, b](const std::vector<int>* paths) { return (*paths)[a] == (*paths)[b]; });
   }
 
-  // The four warps of a warpgroup issue wgmma together: each warpgroup is a role of its own.
+  // True if the warp issues wgmma. The four warps of a warpgroup issue it together, so each warpgroup becomes a
+  // role.
   bool multiplies_in_warpgroups(uint32_t warp) const {
     return std::ranges::any_of(classes_, [&](const std::vector<int>* paths) {
       bool found = false;
@@ -110,7 +111,7 @@ class Roller {
     kernel_.roles.push_back(std::move(role));
   }
 
-  // `around`: how often each class runs what is around the nodes.
+  // `around`: number of times that each class runs the surrounding node.
   std::vector<traces::Node> nodes_of(const std::vector<MergedNode>& merged, const std::vector<uint64_t>& around) {
     std::vector<traces::Node> nodes;
     for (const MergedNode& node : merged) {
@@ -144,7 +145,7 @@ class Roller {
     nodes.push_back(std::move(node));
   }
 
-  // In classes that never come there any number would do: that of the others is taken.
+  // Returns the trip count. Classes that never reach the node get the count of the others.
   traces::TripCount trips_of(std::vector<uint64_t> passes, const std::vector<uint64_t>& around) {
     uint64_t usual = 1;
     for (size_t c = 0; c < passes.size(); ++c) usual = around[c] > 0 ? passes[c] : usual;
@@ -166,7 +167,7 @@ class Roller {
     return instruction;
   }
 
-  // The EXIT at the end of the first class's path, without its guard.
+  // Appends the EXIT of the first class's path, without its guard.
   void add_end(std::vector<traces::Node>& body, int path) const {
     isa::Instruction end = *ops_[static_cast<size_t>(last_op(found_.paths[static_cast<size_t>(path)]))].instruction;
     end.guard = {};
@@ -200,7 +201,7 @@ class Roller {
     }
   }
 
-  // Class of each CTA in launch order, as runs.
+  // Sets the class of each CTA in launch order, as runs.
   void add_grid() {
     for (size_t c = 0; c < classes_.size(); ++c) kernel_.cta_classes[c].name = "class" + std::to_string(c);
     const auto add = [this](uint32_t cta_class, uint64_t count) {
@@ -213,7 +214,8 @@ class Roller {
     if (classes_.size() == 1) return add(0, launch_.ctas());
     const std::array<uint32_t, 3> clusters = launch_.clusters();
     const auto places = launch_.places_in_cluster();
-    // Clusters are launched one after the other. Boxes cut x, y and z into ranges; all CTAs of a range go the same way.
+    // Clusters are launched one after another. Boxes divide x, y and z into ranges; all CTAs of a range take the same
+    // paths.
     for (uint32_t z = 0; z < clusters[2]; ++z) {
       for (uint32_t y = 0; y < clusters[1]; ++y) {
         for (uint32_t x = 0; x < clusters[0];) {
@@ -237,7 +239,7 @@ class Roller {
       return box.place == place && within(x, box.corner[0], box.extent[0]) && within(y, box.corner[1], box.extent[1]) &&
              within(z, box.corner[2], box.extent[2]);
     };
-    // The next one is mostly beside the last one.
+    // The next box usually follows the last one.
     for (size_t i = 0; i < found_.boxes.size(); ++i) {
       const size_t at = (last_box_ + 1 + i) % found_.boxes.size();
       if (inside(found_.boxes[at])) return last_box_ = at;

@@ -6,9 +6,9 @@
 
 namespace warpfold::sass {
 
-// Programs, roles, CTA classes and grid of `kernel` from what was followed. Warps next to each other that go the same way in every
-// class of CTAs are one role. A loop that goes round more often in some classes than in others takes its trips from a parameter; so
-// does code that only some classes reach, 1 or 0 times.
+// Sets programs, roles, CTA classes and grid of `kernel` from the exploration. Adjacent warps with equal paths in every
+// CTA class form a role. A loop whose number of passes differs by class takes its trips from a parameter. So does code
+// that only some classes reach, with 1 or 0 trips.
 void roll(const Exploration& found, const std::vector<Op>& ops, const LaunchFacts& launch, const isa::Architecture& architecture,
           bool has_control, traces::Kernel& kernel);
 

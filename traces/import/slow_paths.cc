@@ -11,9 +11,9 @@ namespace {
 
 using isa::Behaviour;
 
-constexpr int kLongestWay = 64;                       // instructions in front of a call
+constexpr int kLongestWay = 64;                       // instructions before a call
 constexpr int kLongestTest = 64;                      // instructions between a test and its branch
-constexpr std::string_view kLargestAngle = "105615";  // CUDA math library, sinf and cosf: above it, reduction with a table
+constexpr std::string_view kLargestAngle = "105615";  // CUDA math library, sinf and cosf: beyond this angle, reduction with a table
 
 bool computes(const Op& op) {
   switch (op.behaviour) {
@@ -57,7 +57,7 @@ class Marker {
   const Op& at(int place) const { return ops_[static_cast<size_t>(place)]; }
   bool inside(int place) const { return place >= 0 && static_cast<size_t>(place) < ops_.size(); }
 
-  // Empty: straight-line code from here leads to no slow path.
+  // Returns the reason if straight-line code from `place` leads to a slow path; else empty.
   std::string_view reason_of_way(int place) const {
     for (int steps = 0; steps < kLongestWay && inside(place); ++steps) {
       const Op& op = at(place);
@@ -80,12 +80,13 @@ class Marker {
     const std::set<int> body = reached_from(ops_, call.target);
     const bool returns = std::ranges::any_of(body, [this](int place) { return at(place).base == "RET"; });
     const bool alone = std::ranges::all_of(body, [this](int place) { return computes(at(place)); });
-    // A division of integers of 64 bits takes the subroutine unless both are shorter: what the values are decides.
+    // A 64-bit integer division calls the subroutine unless both operands are short, so the values decide.
     const bool divides = std::ranges::any_of(body, [this](int place) { return at(place).base == "F2I" && at(place).has("U64"); });
     return returns && alone && !divides ? "a subroutine that only computes" : "";
   }
 
-  // LDC.64 R10, c[0x4][R0] in front of CALL.ABS.NOINC R10: constant bank 4 has the addresses of the runtime's functions.
+  // True if LDC.64 R10, c[0x4][R0] precedes CALL.ABS.NOINC R10: constant bank 4 holds the addresses of the runtime's
+  // functions.
   bool calls_runtime(const Op& call) const {
     for (int place = call.index - 1; place >= std::max(0, call.index - kLongestTest); --place) {
       const bool loads = std::ranges::any_of(
@@ -95,7 +96,7 @@ class Marker {
     return false;
   }
 
-  // FSETP.GE.AND P0, PT, |R4|, 105615, PT in front of @P0 BRA.
+  // FSETP.GE.AND P0, PT, |R4|, 105615, PT before @P0 BRA.
   std::optional<Op::Slow> beyond_largest_angle(const Op& op) const {
     const isa::Guard& guard = op.instruction->guard;
     if (!guard.present || guard.uniform) return std::nullopt;

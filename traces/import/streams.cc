@@ -58,7 +58,7 @@ class Streams {
     return (launch_.arrays[array].bytes + access::kSectorBytes - 1) / access::kSectorBytes * access::kSectorBytes;
   }
 
-  // Touches of one array overlap: together they are no more than the array.
+  // Touches of an array may overlap: together they cover at most the array.
   void bound_traffic() {
     for (size_t array = 0; array < launch_.arrays.size(); ++array) {
       for (ArrayTraffic& traffic : found_.traffic[array]) {
@@ -118,7 +118,7 @@ class Streams {
     return {numerator / divisor, std::max<uint64_t>(1, denominator / divisor)};
   }
 
-  // Of all accesses of the array and kind: followed ones are a sample of them.
+  // Returns the reuse of all accesses of the array and kind, scaled up from the sample that was followed.
   SiteReuse reuse_of(size_t array, size_t kind) const {
     const ArrayTraffic& traffic = found_.traffic[array][kind];
     const ArrayReuse& followed = reuse_.arrays[array][kind];
@@ -134,14 +134,14 @@ class Streams {
     return reuse;
   }
 
-  // Of accesses to random places a cache of the least recently used serves as many as the share of the array that it holds. The
-  // first access to a place misses.
+  // Returns the misses of accesses to random places. An LRU cache serves the share of the array that it holds, and the
+  // first access to each place misses.
   static double misses(double accesses, double places, double held) {
     const double fresh = places * -std::expm1(-accesses / places);
     return std::max(fresh, accesses * (1 - std::min(1.0, held / places)));
   }
 
-  // The share of the sectors that are at random places; the others are as followed.
+  // Adds the sectors at random places. The other sectors reuse as in the sample.
   void add_random(size_t array, const ArrayTraffic& traffic, SiteReuse& reuse) const {
     const auto places = static_cast<double>(std::max<uint64_t>(whole_sectors(array) / access::kSectorBytes, 1));
     const auto random = static_cast<double>(traffic.random / access::kSectorBytes);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kSample = 4096;
 
-// Every other byte of ASCII text in UTF-16 is zero, with a byte order mark before it or not.
+// True if every other byte is zero, as in ASCII text in UTF-16, with or without a byte order mark.
 bool is_utf16(std::string_view text) {
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return true;
   const std::string_view sample = text.substr(0, kSample);

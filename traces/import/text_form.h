@@ -7,7 +7,7 @@
 
 namespace warpfold::sass {
 
-// Fails, at the first line, for what is no text at all: an empty file, a binary such as a cubin, UTF-16.
+// Fails, at the first line, if the file is no text: empty, a binary such as a cubin, or UTF-16.
 Expected<void> check_text_form(const std::string& file, std::string_view text);
 
 }  // namespace warpfold::sass

@@ -9,18 +9,18 @@ namespace {
 
 using Behaviour = isa::Behaviour;
 
-constexpr uint32_t kBarriers = 16;  // named barriers of a CTA; PTX ISA, bar
+constexpr uint32_t kBarriers = 16;  // named barriers per CTA; PTX ISA, bar
 
 struct Event {
   Behaviour behaviour;
-  int32_t barrier;  // an mbarrier's address, or a named barrier's number
-  uint32_t value;   // of a wait the parity, of an arrival or a copy the bytes, at a named barrier the threads
+  int32_t barrier;  // address of an mbarrier, or number of a named barrier
+  uint32_t value;   // wait: parity; arrival or copy: bytes; named barrier: threads
 };
 
-// What of a path meets barriers, rolled.
+// Events of a path at barriers, rolled.
 struct Events {
   uint64_t trips = 1;
-  std::vector<Event> steps;  // or, where there are none
+  std::vector<Event> steps;  // empty: `body` holds the events
   std::vector<Events> body;
 };
 
@@ -67,7 +67,7 @@ void count(const std::vector<Events>& all, Behaviour behaviour, uint64_t times, 
   }
 }
 
-// Where a warp is in its events.
+// Position of a warp in its events.
 class Position {
  public:
   explicit Position(const std::vector<Events>& all) { enter(all); }
@@ -143,7 +143,7 @@ class Phases {
     uint32_t arrivals;
     uint32_t pending;
     int64_t bytes = 0;
-    uint64_t phases = 0;  // complete
+    uint64_t phases = 0;  // completed phases
   };
   struct Named {
     uint32_t threads = 0;
@@ -168,7 +168,7 @@ class Phases {
     return true;
   }
 
-  // A warp arrives once and stays until the barrier's phase ends.
+  // A warp arrives once, and a waiting warp stays until the barrier's phase ends.
   bool pass_named(const Event& event, size_t warp) {
     Named& barrier = named_[static_cast<size_t>(event.barrier) % kBarriers];
     if (synced_[warp] == 0) {
@@ -188,13 +188,13 @@ class Phases {
   }
 
   std::vector<Position> positions_;
-  std::vector<uint64_t> synced_;  // the phase of a named barrier that the warp waits for, from 1; 0: it waits for none
+  std::vector<uint64_t> synced_;  // phase of a named barrier for which the warp waits, from 1; 0: none
   std::map<int32_t, Mbarrier> mbarriers_;
   std::array<Named, kBarriers> named_{};
   std::vector<Turns> turns_;
 };
 
-// Phases that a warp waits at, but not for all of them.
+// True if a warp waits at an mbarrier, but not for all of its phases.
 bool leaves_phases_out(const std::map<int32_t, uint32_t>& arrivals, const std::vector<std::vector<Events>>& warps) {
   std::map<int32_t, uint64_t> arrived;
   for (const std::vector<Events>& events : warps) {

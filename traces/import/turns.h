@@ -9,16 +9,17 @@
 
 namespace warpfold::sass {
 
-// Of each wait that a warp executes at an mbarrier, in order: the phases that are complete when it goes on.
+// For each mbarrier: the phases that are complete when a warp passes its waits, in the order of the waits.
 using Turns = std::map<int32_t, std::vector<uint64_t>>;
 
-// The turns of each warp of a CTA, whose warps go these paths; `arrivals` complete a phase of each mbarrier. Mbarriers and named
-// barriers alone are executed, warp by warp as far as each one comes; bulk copies arrive at once.
+// Returns the turns of each warp of a CTA. `warps`: their paths; `arrivals`: arrivals that complete a phase of each
+// mbarrier. Only mbarriers and named barriers are executed, each warp as far as it can go in turn; bulk copies complete
+// at once.
 //
-// A wait names the parity of a phase, not the phase. A warp that waits for every phase, or every second one, needs no more. Of
-// warps that take turns at a ring, as in ping-pong schedules, each leaves out the phases of the others: which they are follows from
-// what holds the warp before it waits. Empty where every warp's waits are as many as the phases, or where the warps hold each other
-// up for ever, which the simulation reports.
+// A wait names the parity of a phase, not the phase. That suffices for a warp that waits for every phase, or for every
+// second one. Warps that take turns at a ring, as in ping-pong schedules, skip each other's phases, and the events that
+// hold a warp before its wait determine which phases. Returns an empty list if every warp waits as often as there are
+// phases, or if the warps deadlock, which the simulation reports.
 std::vector<Turns> turns_of(const std::vector<Op>& ops, const std::map<int32_t, uint32_t>& arrivals,
                             const std::vector<const Path*>& warps);
 

@@ -46,7 +46,7 @@ Word Warp::read(const Source& source, const Op& op) const { return read_next(sou
 
 Word Warp::read_next(const Source& source, const Op& op, uint32_t further) const {
   if (source.kind == Kind::kImmediate) {
-    // An immediate of a 64-bit operand is extended by its sign.
+    // The sign of an immediate extends into the upper word of a 64-bit operand.
     return Word::of(further == 0 ? source.immediate : 0 - (source.immediate >> 31));
   }
   const auto plain = [&](uint32_t which) {
@@ -110,7 +110,7 @@ Bits Warp::read_bits(const Source& source) const {
 
 void Warp::write(const Source& destination, const Word& value, uint32_t mask, uint32_t further) {
   if (destination.index == isa::kZeroRegister || !of_register(destination)) return;
-  if (mask != 0) mask |= ~alive;  // what lanes that have ended keep does not matter
+  if (mask != 0) mask |= ~alive;  // the registers of ended lanes do not matter
   const size_t number = size_t{destination.index} + further;
   if (destination.kind == Kind::kUniform) {
     if (number < state.uniform.size()) merge(state.uniform[number], value, mask != 0 ? kAllLanes : 0);
@@ -167,7 +167,7 @@ uint32_t Warp::decide(const Bits& bits, uint32_t mask, const Op& op) {
     const AnswerFacts* answer = launch.answer(op.line, AnswerFacts::Kind::kTaken);
     if (answer == nullptr && op.slow != Op::Slow::kNone) return without_slow_path(bits, mask, op);
     if (answer == nullptr) return both_ways(bits, mask, op);
-    // Evenly spread: of 4 executions with 1 taken, the last of each four.
+    // Taken executions are evenly spread: with 1 of 4 taken, the last of each four.
     uint32_t& count = state.executions[op.index];
     const uint64_t taken = static_cast<uint64_t>(answer->value);
     const bool now = (count + 1) * taken / answer->of > count * taken / answer->of;
@@ -197,7 +197,7 @@ uint32_t Warp::without_slow_path(const Bits& bits, uint32_t mask, const Op& op) 
   return mask & (taken ? bits.lanes | bits.unknown : bits.lanes & ~bits.unknown);
 }
 
-// Half of the lanes whose way is not known go each way; a lane alone goes one way after the other. A loop ends so.
+// Lanes with an unknown decision split in half; a single lane alternates. This makes loops end.
 uint32_t Warp::both_ways(const Bits& bits, uint32_t mask, const Op& op) {
   if (!asks({op.index, bits.origin, Question::Kind::kTaken})) throw UnknownValue{op.index, bits.origin};
   const uint32_t open = bits.unknown & mask;
@@ -232,7 +232,7 @@ uint32_t Warp::rank() const {
   return rank;
 }
 
-// Alone in its box, the CTA has an index like any other number.
+// A CTA that is alone in its box has a constant index.
 Word Warp::cta_index(int dimension) const {
   const auto d = static_cast<size_t>(dimension);
   Word word = Word::of(cta[d]);

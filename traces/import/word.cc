@@ -14,7 +14,7 @@ void take_doubt(Value& result, const Word& source) {
   result.varying = united(result.varying, source.moving());
 }
 
-// Puts the lanes of `mask` of one set into the other.
+// Copies the lanes of `mask` from one set to another.
 void put(uint32_t& into, uint32_t value, uint32_t mask) { into = (into & ~mask) | (value & mask); }
 
 }  // namespace

@@ -9,22 +9,22 @@ namespace warpfold::sass {
 
 inline constexpr uint32_t kAllLanes = 0xffffffff;
 
-// Lanes by variable.
+// A set of lanes for each variable.
 using LaneSets = std::array<uint32_t, kVariables>;
 LaneSets united(const LaneSets& a, const LaneSets& b);
-// Variables with a lane of `lanes` in their set.
+// Returns the variables whose set contains a lane of `lanes`.
 uint8_t variables_of(const LaneSets& sets, uint32_t lanes);
-// Lanes that are in the set of any variable.
+// Returns the lanes in the set of any variable.
 uint32_t lanes_of(const LaneSets& sets);
 
-// What the 32 lanes of a warp have in a register.
+// Content of a register in the 32 lanes of a warp.
 //
-//   lane[l]     the value in the CTA, and the passes, that are executed
-//   slope[v]    what it grows by with each variable, modulo 2^32 and the same for all lanes; holds within `limit`
-//   varying[v]  lanes that depend on the variable otherwise: their values hold where the variable is 0 alone
-//   unknown     lanes whose value is not known: it hangs on the instruction `origin` (a load, a floating-point result)
-//   drawn       the value hangs on numbers that an answer draws at random
-//   array       the array into which the lanes of `pointing` point; -1: no lane is a pointer
+//   lane[l]     value in the executed CTA and passes
+//   slope[v]    growth per step of each variable, modulo 2^32, equal in all lanes; holds within `limit`
+//   varying[v]  lanes that depend on the variable otherwise: their values hold only where the variable is 0
+//   unknown     lanes with an unknown value; it depends on the instruction `origin` (a load, a floating-point result)
+//   drawn       the value depends on numbers that an answer draws at random
+//   array       array into which the lanes of `pointing` point; -1: no lane is a pointer
 struct Word {
   std::array<uint32_t, kLanes> lane{};
   std::array<uint32_t, kVariables> slope{};
@@ -39,14 +39,14 @@ struct Word {
 
   static Word of(uint32_t value);
   static Word nothing(int32_t origin);  // unknown in every lane
-  // Lanes that depend on a variable in any way, and the variables of some lanes.
+  // moving(): lanes that depend on a variable in any way. depends(): variables on which any of `lanes` depends.
   LaneSets moving() const;
   uint8_t depends(uint32_t lanes = kAllLanes) const { return variables_of(moving(), lanes); }
-  // The array into which any of the lanes points; -1: none.
+  // Returns the array into which any of the lanes points, or -1.
   int16_t array_of(uint32_t lanes) const { return (pointing & lanes) != 0 ? array : int16_t{-1}; }
 };
 
-// What the lanes have in a predicate: constant within `limit`.
+// Content of a predicate in the lanes; constant within `limit`.
 struct Bits {
   uint32_t lanes = 0;
   Extents limit = kNoLimit;
@@ -59,16 +59,17 @@ struct Bits {
   static Bits nothing(int32_t origin) { return {.unknown = kAllLanes, .origin = origin}; }
 };
 
-// Puts `value` into the lanes of `mask`. Lanes that were left alone and have other slopes vary from then on. Where both are
-// pointers, of different arrays, the lanes of `mask` alone stay pointers.
+// Writes `value` into the lanes of `mask`. Lanes that keep their value but had other slopes become varying. If both
+// values point into different arrays, only the lanes of `mask` remain pointers.
 void merge(Word& into, const Word& value, uint32_t mask);
 void merge(Bits& into, const Bits& value, uint32_t mask);
 
-// A word with nothing but the uncertainty of its sources: unknown lanes, and varying ones where they depend on a variable.
+// Returns a word that carries only the uncertainty of its sources: unknown lanes, and varying lanes if they depend on a
+// variable.
 Word tainted(std::initializer_list<const Word*> sources);
 Bits tainted_bits(std::initializer_list<const Word*> sources);
 
-// The value of a lane as an integer, signed or not.
+// Returns a lane's value as an integer, signed or unsigned.
 Linear linear(const Word& word, int lane, bool is_signed);
 
 }  // namespace warpfold::sass

@@ -7,14 +7,14 @@
 
 namespace warpfold::sass {
 
-// `text` without blanks at its ends.
+// Returns `text` without blanks at its ends.
 inline std::string_view trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
 }
 
-// The number that `text` is in hexadecimal, with 0x or without; none for other text.
+// Reads `text` as a hexadecimal number, with or without 0x. Returns nullopt for other text.
 inline std::optional<uint64_t> hexadecimal(std::string_view text) {
   if (text.starts_with("0x")) text.remove_prefix(2);
   uint64_t value = 0;
