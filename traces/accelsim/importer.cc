@@ -12,7 +12,6 @@
 #include "traces/accelsim/launch_classes.h"
 #include "traces/accelsim/line_source.h"
 #include "traces/accelsim/program_roller.h"
-#include "traces/accelsim/schedule.h"
 #include "traces/accelsim/site_totals.h"
 #include "traces/accelsim/static_code.h"
 #include "traces/accelsim/tokens.h"
