@@ -383,7 +383,10 @@ std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::stri
     case Kernel::kAmpereGemm:
       return check_ampere_gemm(kernel.ampere_gemm(), path + ".ampere_gemm");
     case Kernel::kTrace:
-      if (kernel.trace().path().empty()) return Finding{path + ".trace", "path is missing"};
+      if (kernel.trace().path().empty() && kernel.trace().text().empty()) return Finding{path + ".trace", "path is missing"};
+      if (kernel.trace().has_path() && kernel.trace().has_text()) {
+        return Finding{path + ".trace.text", "a trace is a file or a text: path is set as well"};
+      }
       return std::nullopt;
     case Kernel::kListing:
       if (kernel.listing().path().empty()) return Finding{path + ".listing", "path is missing"};

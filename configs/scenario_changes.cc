@@ -68,7 +68,7 @@ std::string rebased(const std::string& path, const fs::path& from, const fs::pat
 }
 
 void rebase_paths(Kernel& kernel, const fs::path& from, const fs::path& to) {
-  if (kernel.has_trace()) kernel.mutable_trace()->set_path(rebased(kernel.trace().path(), from, to));
+  if (kernel.trace().has_path()) kernel.mutable_trace()->set_path(rebased(kernel.trace().path(), from, to));
   if (!kernel.has_listing()) return;
   ListingFile& listing = *kernel.mutable_listing();
   if (listing.has_path()) listing.set_path(rebased(listing.path(), from, to));

@@ -43,8 +43,9 @@ std::string beside(const std::string& scenario_file, const std::string& name) {
 }
 
 Expected<traces::Kernel> from_trace(const configs::TraceFile& trace, const std::string& scenario_file) {
-  const std::string path = beside(scenario_file, trace.path());
-  auto kernels = traces::read_trace(path);
+  const bool is_file = trace.text().empty();
+  const std::string path = is_file ? beside(scenario_file, trace.path()) : "text of kernel";
+  auto kernels = is_file ? traces::read_trace(path) : traces::parse_kernels(path, trace.text());
   if (!kernels) return std::unexpected(kernels.error());
   if (!trace.has_kernel() && kernels->size() == 1) return std::move(kernels->front());
   for (traces::Kernel& kernel : *kernels) {

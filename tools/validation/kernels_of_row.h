@@ -30,6 +30,7 @@ struct RowWork {
   bool launches = false;                // the measured time holds the kernels' launches: calls one behind the other
   double work = 0;
   std::string rate_unit;
+  double counted = 0;                 // of these a figure in clk is the cycles of one; 0: no figure in clk is known
   std::optional<RowTiming> timing;    // where the row's phrases say nothing
   std::vector<std::string> settings;  // "gpu.FIELD=VALUE" of the row's machine
   double clock_mhz = 0;               // 0: the GPU file's; a clock that the row states wins
@@ -92,6 +93,11 @@ Mapped<RowWork> decode_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 // FlashAttention-3 has no dropout of its own (hopper/flash_attn_interface.py takes no probability): once its settings are applied,
 // a kernel of a row with dropout says where its bits come from, or is not mapped.
 Mapped<void> expect_dropout_stated(const MeasuredRow& row, const configs::Kernel& kernel);
+
+// Micro-kernels of published suites, by the row's kernel: streams of tcgen05.mma and their latency, streams of LDGSTS and TMA,
+// tiles that CTAs share, passes of a few microseconds one behind the other.
+bool is_micro_row(const MeasuredRow& row);
+Mapped<RowWork> micro_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 
 // Philox bits; the fields of configs.Philox stand in dims_other: rounds=7;threshold_bits=32;heads=16;queries=4096;keys=4096.
 Mapped<RowWork> philox_of_row(const MeasuredRow& row);

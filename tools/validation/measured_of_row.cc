@@ -41,6 +41,7 @@ Mapped<double> measured_us(const MeasuredRow& row, const RowWork& work, double c
   const auto time = std::ranges::find(kTimeUnits, unit, &TimeUnit::name);
   if (time != kTimeUnits.end()) return *value * time->us;
   if (unit == "cycles") return *value / clock_mhz;
+  if (unit == "clk" && work.counted > 0) return *value * work.counted / clock_mhz;
   if (work.work > 0 && unit == work.rate_unit) return work.work / (*value * (unit == "TFLOPS" ? 1e6 : 1e3));
   return not_mapped("a figure in " + escape::quoted(unit) + " says nothing of this row's time");
 }

@@ -88,6 +88,7 @@ constexpr std::array kNumberRules{
     NumberRule{"# blocks", {&F::grid_x}},
     NumberRule{"# blocks x # thr each", {&F::grid_x, &F::block_x}},
     NumberRule{"# thr", {&F::block_x}},
+    NumberRule{"threads=#", {&F::block_x}},
     NumberRule{"# threads per CTA", {&F::block_x}},
     NumberRule{"blockSize=#", {&F::block_x}},
     NumberRule{"threads_per_cta=#", {&F::block_x}},
@@ -132,13 +133,13 @@ constexpr std::array kAliases{
 
 // Names of NAME=VALUE that a reader of rows knows besides the fields of configs.Elementwise and configs.Philox: sizes, and options
 // of kernels.
-constexpr std::array<std::string_view, 32> kNames{"timer",  "flush_bytes", "l2",     "beside",     "deterministic",
+constexpr std::array<std::string_view, 35> kNames{"timer",  "flush_bytes", "l2",     "beside",     "deterministic",
                                                   "groups", "M_per_group", "window", "head_dim_v", "q",
                                                   "M",      "N",           "H",      "V",          "B",
                                                   "T",      "S",           "dtype",  "eps",        "cta_group",
                                                   "depth",  "operands",    "stages", "tile",       "cluster",
                                                   "tokens", "rows",        "cols",   "kv",         "kv_len",
-                                                  "op",     "dims"};
+                                                  "op",     "dims",        "box",    "sharing",    "columns"};
 // Words behind a name without an equals sign.
 struct Prefix {
   std::string_view begins;

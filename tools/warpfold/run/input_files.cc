@@ -11,7 +11,7 @@ std::string hash_of_inputs(const configs::Scenario& scenario, const std::string&
   const auto folder = std::filesystem::path(file).parent_path();
   std::string hashes;
   for (const configs::Kernel& kernel : scenario.kernel()) {
-    if (!kernel.has_trace() && !kernel.has_listing()) continue;
+    if (!kernel.trace().has_path() && !kernel.has_listing()) continue;
     const std::string& name = kernel.has_trace() ? kernel.trace().path() : kernel.listing().path();
     if (const auto bytes = read_file((folder / name).string())) hashes += content_hash(*bytes);
   }

@@ -1,0 +1,80 @@
+#include <gmock/gmock.h>
+
+#include "rows.h"
+
+namespace warpfold::validation {
+namespace {
+
+using testing::HasSubstr;
+
+const char* const kHeader = "id,category,gpu,kernel,impl,dtype,M,N,dims_other,value,unit";
+
+std::string text_of(const Comparison& comparison) { return comparison.runs.front().scenario.kernel(0).trace().text(); }
+
+TEST_F(Rows, AStreamOfProductsIsCommittedEveryDepthProducts) {
+  const Comparison stream = map(kHeader,
+                                "M1,GEMM,B200,\"tcgen05.mma stream, issue depth sweep\",PTX,E4M3,256,96,"
+                                "operands=TS;cta_group=2;depth=8,40,clk");
+  EXPECT_THAT(text_of(stream), HasSubstr("loop 8\nUTCQMMA.2CTA tmem[UR4]"));
+  EXPECT_THAT(text_of(stream), HasSubstr("{rows=128 columns=96}"));
+  const double clock_mhz = stream.runs.front().scenario.gpu().clock_mhz();
+  EXPECT_NEAR(stream.measured, 40.0 * 8 * 1000 / clock_mhz, 1e-9);
+}
+
+TEST_F(Rows, ALatencyIsThatOfOneProductAtATime) {
+  const Comparison single =
+      map(kHeader, "M1,GEMM,B200,tcgen05.mma single latency,PTX,BF16,128,64,operands=SS;cta_group=1,168,clk");
+  EXPECT_THAT(text_of(single), HasSubstr("loop 1\nUTCHMMA gdesc[UR4]"));
+  EXPECT_EQ(single.family, "tcgen05 latency");
+}
+
+TEST_F(Rows, AsynchronousCopiesKeepStagesInFlight) {
+  const Comparison copies = map(kHeader,
+                                "M1,MEM,B200,LDGSTS streaming read from DRAM,CUDA,float2,,,"
+                                "CTAs/SM=2;stages=4;threads=128;bytes per load=8,1000,GB/s");
+  EXPECT_THAT(text_of(copies), HasSubstr("grid all*296\n"));
+  EXPECT_THAT(text_of(copies), HasSubstr("DEPBAR.LE.LDGSTS SB0, 0x3 ; {count=3}\nLDGSTS.E.64 [R4], [R2.64] ; {bytes=256"));
+  // Every fourth part of 2 GiB, in whole rounds.
+  EXPECT_NEAR(copies.work, 2147483648.0 / 4, 296 * 128 * 8);
+}
+
+TEST_F(Rows, TilesThatCtasShareComeFromDramOnce) {
+  const auto of_mode = [&](const std::string& mode) {
+    return text_of(map(kHeader, "M1,NCU,B200,\"TMA 2D shared read, " + mode +
+                                    "\",ncu,,,,cluster=2;sharing=2;box=64x8;tile bytes=2048;smem=8224,1.7,ms"));
+  };
+  EXPECT_THAT(of_mode("no_sharing"), HasSubstr("stream array read dram=1/1\n"));
+  EXPECT_THAT(of_mode("implicit_l2_intra"), HasSubstr("stream array read dram=1/2\n"));
+  const std::string multicast = of_mode("explicit_mcast");
+  EXPECT_THAT(multicast, HasSubstr("stream array read dram=1/1\n"));
+  EXPECT_THAT(multicast, HasSubstr("bytes=2048 multicast=2"));
+  EXPECT_THAT(multicast, HasSubstr("role copier3 warps=1"));
+  EXPECT_THAT(multicast, testing::Not(HasSubstr("copier4")));
+}
+
+TEST_F(Rows, SmallPassesHaveTheThreadsOfTheBestColumn) {
+  const std::string row = "M1,MEM,H200,back-to-back small SCALE kernels,\"gpu-small-kernels, stream\",fp64,,,"
+                          "elements=53097;volume=829kB;columns=253/298/320/326/328/326,328,GB/s";
+  const Comparison passes = map(kHeader, row);
+  const configs::Elementwise& pass = passes.runs.front().scenario.kernel(0).elementwise();
+  EXPECT_EQ(pass.threads_per_cta(), 512U);
+  EXPECT_EQ(pass.elements(), 53097U);
+  EXPECT_GT(passes.launches_us, 0);
+  EXPECT_NEAR(passes.measured, 53097 * 16 / 328e3, 1e-9);
+}
+
+TEST_F(Rows, MicroKernelsThatAreNotKnown) {
+  const std::string header = std::string(kHeader) + "\n";
+  EXPECT_EQ(mistake(header + "M1,GEMM,H100,tcgen05.mma single latency,PTX,BF16,128,64,operands=SS;cta_group=1,168,clk\n"),
+            "reason: tcgen05.mma needs a GPU of sm_100 or sm_103");
+  EXPECT_EQ(mistake(header + "M1,GEMM,B200,tcgen05.mma single latency,PTX,F6,128,64,operands=SS;cta_group=1,168,clk\n"),
+            "reason: tcgen05.mma of operands F6 is not known");
+  EXPECT_EQ(mistake(header + "M1,GEMM,B200,tcgen05.mma stream,PTX,BF16,128,64,operands=SS;cta_group=1;depth=-3,168,clk\n"),
+            "reason: dims_other: depth is missing, or no whole number from 1 to 1048576");
+  EXPECT_EQ(mistake(header + "M1,MEM,H200,back-to-back small SCALE kernels,\"gpu-small-kernels, grid sync\",fp64,,,"
+                             "elements=53097;columns=1/2,2,GB/s\n"),
+            "reason: CTAs that wait for each other through memory are not simulated");
+}
+
+}  // namespace
+}  // namespace warpfold::validation
