@@ -150,7 +150,9 @@ Expected<void> check_shape(const HopperPlan& plan, const configs::Gpu& gpu) {
   return {};
 }
 
-// setmaxnreg moves registers from the producer warpgroup to the consumers within the launch's budget: producer + 2 x consumer =
+// setmaxnreg moves registers from the producer warpgroup to the consumers within the budget of the launch: producer + 2 x consumer
+// = 3 x launch registers, all multiples of 8. CUTLASS: 168 -> 40 / 232, or 24 / 240 if the consumers need more (FlashAttention-3).
+// 160 -> 32 / 224. One consumer: 136 -> 40 / 232.
 Expected<void> share_registers(HopperPlan& plan) {
   const uint32_t budget = plan.warpgroups() * plan.registers_per_thread;
   const uint32_t most = std::min(65536 / plan.threads() / 8 * 8, 248U);
