@@ -31,10 +31,10 @@ Tile forward_tile(const configs::AttentionShape& shape, const configs::Gpu& gpu)
 }
 
 uint32_t rounds_of(const configs::AttentionShape& shape) {
-  return shape.philox_rounds() != 0 ? shape.philox_rounds() : 7;  // what FlashAttention uses
+  return shape.philox_rounds() != 0 ? shape.philox_rounds() : 7;  // FlashAttention's
 }
 
-// What both passes refuse.
+// Reports shapes that neither pass supports.
 std::optional<std::string> mistake(const configs::AttentionShape& shape) {
   if (shape.heads() == 0 || shape.queries() == 0) return "heads and queries must be at least 1";
   if (shape.head_dim() != 64 && shape.head_dim() != 128 && shape.head_dim() != 256) {
@@ -93,7 +93,7 @@ Expected<FlashAttention2Plan> plan_flash_attention_2_forward(const configs::Flas
   if (attention.warps_share_keys()) plan->key_warps = plan->warps;
   plan->splits = attention.has_splits() ? attention.splits() : 1;
   if (plan->splits == 0) {
-    // The library counts two CTAs an SM.
+    // The library assumes two CTAs per SM.
     plan->splits = splits_by_rule({.tiles = plan->ctas(),
                                    .sms = 2 * uint64_t{gpu.sm_count()},
                                    .key_blocks = (plan->tiles.keys() + plan->tile_keys - 1) / plan->tile_keys,
