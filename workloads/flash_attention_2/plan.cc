@@ -117,7 +117,7 @@ QueryTile FlashAttention2BackwardPlan::query_blocks(uint64_t key_block) const {
     const bool ragged = (key_block + 1) * common.tile_keys > keys;
     return ragged ? QueryTile{0, all} : QueryTile{all, 0};
   }
-  // The first query that sees a key of the block, and the first that sees all of them.
+  // The first query that sees a key of the block, and the first that sees all of its keys.
   const auto sees = [&](uint64_t key) { return key + queries > keys ? key + queries - keys : 0; };
   const uint64_t first = sees(key_block * common.tile_keys) / common.tile_queries;
   const uint64_t last = sees(std::min(keys, (key_block + 1) * common.tile_keys) - 1);
@@ -129,7 +129,7 @@ Expected<FlashAttention2BackwardPlan> plan_flash_attention_2_backward(const conf
                                                                       const configs::Gpu& gpu) {
   if (const auto wrong = mistake(shape)) return fail("flash_attention_2: " + *wrong);
   if (shape.dropout() != configs::NONE) return fail("flash_attention_2: the backward pass is there for dropout NONE only");
-  constexpr uint32_t kLeastMemory = 144 * 1024;  // below, the library keeps V in registers
+  constexpr uint32_t kLeastMemory = 144 * 1024;  // with less, the library keeps V in registers
   const uint32_t memory = gpu.sm().shared_memory().bytes_per_cta_max();
   if (memory < kLeastMemory) {
     return fail("flash_attention_2: the backward pass needs 144 KiB of shared memory a CTA; " + gpu.name() + " has " +
