@@ -14,11 +14,12 @@ namespace warpfold::knobs {
 
 namespace {
 
-// A scenario as it is.
+// An unchanged scenario.
 struct Base {
   cli::VariedScenario scenario;
   configs::Result result;
-  std::shared_ptr<sim::RunCache> known = std::make_shared<sim::RunCache>();  // of fields that reach no simulation
+  std::shared_ptr<sim::RunCache> known =
+      std::make_shared<sim::RunCache>();  // shared with variants, some of whose fields do not reach the simulation
 };
 
 struct Trial {

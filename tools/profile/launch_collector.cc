@@ -27,7 +27,7 @@ EventKind event_kind(std::string_view category) {
 
 bool LaunchCollector::add(const TraceEvent& event) {
   if (!event.complete || event.kind == EventKind::kOther) return true;
-  const bool timed = std::abs(event.ts) <= kMostUs && event.dur >= 0 && event.dur <= kMostUs;  // false of NaN
+  const bool timed = std::abs(event.ts) <= kMostUs && event.dur >= 0 && event.dur <= kMostUs;  // false for NaN
   if (event.kind == EventKind::kOperator) {
     const uint32_t text = texts_.of({event.name, event.inputs, event.types});
     if (event.external_id) operators_.push_back({*event.external_id, text});
