@@ -123,7 +123,7 @@ class Reader {
     for (const Column& column : rule_.column()) put(column.name(), filled(column.value(), values_, missing));
     put("gpu", on_.gpu.name());
     put("id", "launch");
-    put("time_ms", "1");  // a row has one; the report compares launches itself
+    put("time_ms", "1");  // a row must state a time; the report compares launches itself
     put("how_read", "CUPTI's activity records, as Nsight Systems has them");
     if (product && !rule_.mma_sync() && number(values_, "batch") > 1) {
       put("dims_other", "groups=" + values_["batch"] + ";M_per_group=" + values_["m"]);
