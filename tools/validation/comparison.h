@@ -26,7 +26,7 @@ enum class Quantity {
 using FollowedFacts = std::set<std::string, std::less<>>;
 
 struct Run {
-  configs::Scenario scenario;  // resolved, GPU and all
+  configs::Scenario scenario;  // resolved, including its GPU
   std::string file;            // the file to which paths of traces are relative
 };
 

@@ -71,7 +71,7 @@ Mapped<void> check(const configs::Scenario& scenario) {
   return {};
 }
 
-// Board power at a locked clock, or the clock under the cap.
+// True for rows of board power at a locked clock, or of the clock under the power cap.
 bool is_power(const MeasuredRow& row) { return row.text("category") == "POWER"; }
 
 // The highest clock of a row of board power: the requested clock, otherwise the measured clock. If the row's figure is itself a
