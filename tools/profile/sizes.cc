@@ -120,7 +120,7 @@ class Finder {
     const uint64_t across = rounded_up(rows, tile_m), along = rounded_up(columns, tile_n);
     if (!named_.rule->whole_tiles()) return true;  // persistent: any grid can take the tiles in turn
     constexpr uint64_t kMostGrid =
-        65535;  // of z: kernels of more products take them in turn (CUDA C Programming Guide, technical specifications)
+        65535;  // largest grid in z; kernels with more products loop over them (CUDA C Programming Guide, technical specifications)
     if (batch <= kMostGrid ? shape_.grid[2] % batch != 0 : shape_.grid[2] != kMostGrid) return false;
     // CUTLASS's GemmIdentityThreadblockSwizzle: a grid of tiles x S by tiles / S (threadblock_swizzle.h). cuBLAS also has S = 16
     // [NS].

@@ -31,7 +31,7 @@ void measure(Report& report, const Buffer<uint4>& array, std::size_t bytes, int 
   report.add(row);
 }
 
-// The same for writes that stay in L2.
+// Measures writes that stay in L2.
 void measure_writes(Report& report, const Buffer<uint4>& array, std::size_t bytes, int sms) {
   const unsigned each = sms < 33 ? 8192 : 4096;
   const Spread us = time_us(5, [&](cudaStream_t on) {

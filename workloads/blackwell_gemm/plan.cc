@@ -10,10 +10,10 @@
 namespace warpfold::workloads {
 namespace {
 
-constexpr uint32_t kRowBytes = 128;       // of k in a stage: CUTLASS's and DeepGEMM's BLOCK_K, the widest swizzle
+constexpr uint32_t kRowBytes = 128;       // bytes of k per row in a stage: CUTLASS's and DeepGEMM's BLOCK_K, the widest swizzle
 constexpr uint32_t kBarrierBytes = 1024;  // DeepGEMM: 812 of barriers and a pointer, rounded up to its alignment
 constexpr uint32_t kLargestCluster = 16;  // CUTLASS, sm100_implicit_gemm_tma_warpspecialized.hpp
-constexpr uint32_t kFewestColumns = 32;   // of tensor memory that can be allocated: PTX ISA
+constexpr uint32_t kFewestColumns = 32;   // fewest columns of tensor memory that can be allocated: PTX ISA
 constexpr uint32_t kTensorColumns = 512;
 
 std::string text(uint64_t value) { return std::to_string(value); }

@@ -32,8 +32,8 @@ ProductsWait products_wait(const Plan& plan, Mask mask) {
   return {.exponentials = mask == Mask::kCausal ? 0U : 15U};
 }
 
-// Registers of O that are rescaled before a step of the scores, if the warpgroup has no turn to wait for. With consumers that load:
-// 13 before the first step and the rest before the second (head_dim 128). In the first release (256): evenly over the steps.
+// Registers of O that are rescaled before a step of the scores, if the warpgroup has no turn to wait for. With consumers that load
+// (head_dim 128): 13 before the first step, all others before the second. In the first release (256): evenly over the steps.
 uint32_t rescaled_before(const Plan& plan, uint32_t step) {
   if (!plan.specialized && plan.head_dim() <= 128) return step == 0 ? 13 : plan.outputs();
   return step * plan.outputs() / plan.score_steps();

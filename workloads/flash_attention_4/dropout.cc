@@ -4,7 +4,7 @@
 // row is taken before dropout.
 //
 // A call is emitted next to the use of its words, between the exponentials of a fragment and its store to tensor memory. The list
-// scheduler places it beside them, so that Philox fills the cycles in which the special-function pipe blocks issue.
+// scheduler places it beside them, so that Philox fills the issue slots that the special-function pipe leaves free.
 #include "workloads/flash_attention_4/softmax.h"
 
 namespace warpfold::workloads::attention4 {

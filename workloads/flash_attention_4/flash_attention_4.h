@@ -12,10 +12,11 @@ namespace warpfold::workloads {
 // each tile, which P overwrites, and its sums O. The CTA loops over blocks of 128 keys:
 //
 //   warps 0-3, 4-7  softmax0, softmax1  a thread a row: S to registers, row maximum, exponentials, P to tensor memory
-//   warps 8-11      correction          rescales O where a maximum has grown far, at the end divides O by the row's sum
-//   warp 12         multiply            one thread issues all products: P V of the previous block, Q K^T of this one, tile after
-//   tile warp 13         epilogue            O from shared memory to memory warp 14         load                Q, then K and V
-//   through one ring warp 15         spare
+//   warps 8-11      correction          rescales O if a maximum has grown much, at the end divides O by the row's sum
+//   warp 12         multiply            one thread issues all products: P V of the previous block and Q K^T of this one, per tile
+//   warp 13         epilogue            O from shared memory to memory
+//   warp 14         load                Q, then K and V through one ring
+//   warp 15         spare
 //
 // The backward passes are in backward.h.
 //

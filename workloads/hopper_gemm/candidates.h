@@ -14,7 +14,7 @@ namespace warpfold::workloads {
 // yields one kernel; otherwise the kernels are in the order of the table. Fails if no kernel is left.
 //
 //   offer { tile_m: 128 tile_n: 128 tile_n: 256 cluster: "2x1" stages: 4 stages: 3 }
-//   128x128 2x1 with 4 stages, 128x256 2x1 with 3
+//   gives 128x128 2x1 with 4 stages, and 128x256 2x1 with 3
 Expected<std::vector<configs::HopperGemm>> gemm_candidates(const configs::HopperGemm& gemm, const configs::GemmLibrary& library,
                                                            const configs::Gpu& gpu);
 

@@ -47,7 +47,7 @@ struct HopperPlan {
   bool parallel_parts = false;
   uint32_t turn_polls = 0;           // SERIAL: polls of the semaphore per earlier part
   bool grouped = false;              // the launch computes several products
-  bool batched = false;              // every group has a product of the same size; otherwise tables give the group of a tile
+  bool batched = false;              // groups are consecutive products of the launch; otherwise tables give the group of a tile
   bool masked = false;               // every role looks up the group of a tile
   std::vector<uint64_t> group_rows;  // rows of the result, before swap_operands
   bool swapped = false;

@@ -6,12 +6,11 @@
 // - Before a tile, every sum is cleared, and the consumer threads of all warps but one (224 of 256, or 96 of 128) copy the tile's
 //   scales of B from memory to shared memory.
 // - A k-block loads one or two scales of B, waits for its stage, loads the scales of the thread's two rows of A, issues its
-// products,
-//   waits for all of them, releases the stage, multiplies scales, and adds every partial sum by one FFMA.
+//   products, waits for all of them, releases the stage, multiplies scales, and adds every partial sum by one FFMA.
 // Descriptors cost the same as in CUTLASS's kernels. The source unrolls k-blocks over the stages; our loop counter adds 3
 // instructions per k-block. The choice between two scales of B is made at compile time, or at run time (select_scales: the kernels
-// of February, and those of March for columns that share fewer than 32 with 128). At run time, each 8 columns take a comparison and
-// a select per row. The registers are ours.
+// of February, and those of March if the greatest common divisor of tile_n and 128 is below 32). At run time, each 8 columns take a
+// comparison and a select per row. The registers are ours.
 #include "workloads/hopper_gemm/consumer_parts.h"
 #include "workloads/hopper_gemm/roles.h"
 

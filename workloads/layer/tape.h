@@ -35,13 +35,13 @@ class Tape {
 
   // (kept, summed) x weight (summed, made) -> (kept, made); x has the elements of kept and summed.
   TensorId linear(const std::string& name, TensorId x, const Dimensions& kept, const Dimensions& summed, const Dimensions& made);
-  // x + weight (of) -> as x; `of` are the innermost dimensions of x.
+  // x + weight (of) -> like x; `of` are the innermost dimensions of x.
   TensorId bias(const std::string& name, TensorId x, const Dimensions& of);
   // Returns a tensor like x, and records a mask.
   TensorId dropout(const std::string& name, TensorId x);
-  // x + skipped -> as x; both have the same dimensions.
+  // x + skipped -> like x; both have the same dimensions.
   TensorId residual(const std::string& name, TensorId x, TensorId skipped);
-  // x * other, element by element -> as x; both have the same dimensions.
+  // x * other, element by element -> like x; both have the same dimensions.
   TensorId multiply(const std::string& name, TensorId x, TensorId other);
   // Element by element: scale, rope, ReLU, GELU, SiLU. Returns a tensor like x. The gradients of all but scale and rope read x.
   TensorId map(const std::string& name, Work work, TensorId x);
@@ -62,9 +62,9 @@ class Tape {
   // queries (b j h p), keys and values (b k g p) -> a tensor like the queries, and a statistic of (b j h), in one kernel.
   TensorId attention(const std::string& name, TensorId queries, TensorId keys, TensorId values, const Dimension& key,
                      const AttentionMask& mask);
-  // x (b j row), shift and scale (b row) -> as x: x (1 + scale) + shift.
+  // x (b j row), shift and scale (b row) -> like x: x (1 + scale) + shift.
   TensorId modulate(const std::string& name, TensorId x, TensorId shift, TensorId scale, const Dimension& row);
-  // x (b j row), gate (b row) -> as x: x * gate.
+  // x (b j row), gate (b row) -> like x: x * gate.
   TensorId gate(const std::string& name, TensorId x, TensorId gate, const Dimension& row);
   // Tensor parallelism: `all_reduce` sums the GPUs' parts. `shared` is its mirror: it returns x itself with a separate gradient,
   // and the sum is in the backward pass.

@@ -13,16 +13,16 @@ struct CacheDemand {
   double bytes = 0;  // distinct bytes that it touches
 };
 
-// Returns the bytes of a shared cache that each kernel occupies. An LRU cache holds the data of the last so many cycles, the same
-// span for every kernel. Each kernel's part is therefore proportional to its rate, and at most the bytes that it touches.
+// Returns the bytes of a shared cache that each kernel occupies. An LRU cache holds the data of a time span that is the same for
+// every kernel. Each kernel's part is therefore proportional to its rate, and at most the bytes that it touches.
 //
 //   96 MB; two kernels of equal rates that touch 40 and 80 MB: 40 and 56
 std::vector<double> parts_of_cache(double cache_bytes, const std::vector<CacheDemand>& demands);
 
 // Recomputes the hit shares of kernels from listings whose launches may overlap with others: each kernel sees only its part of L1
 // and L2. The hits follow from the reuse of the kernel's addresses. If kernels share SMs (`same_sms`), L1 is the data memory that
-// the shared memory of all of them leaves free, divided by requests; L2 is divided by bytes. Both rates are per instruction and
-// resident warp, because the kernels share the issue slots. A kernel that runs alone has the whole caches.
+// the shared memory of all of them leaves free, divided by requests; L2 is divided by bytes. Both rates are per instruction of the
+// kernel, times its resident warps, because the kernels share the issue slots. A kernel that runs alone has the whole caches.
 Expected<void> share_caches(const configs::Scenario& scenario, bool same_sms, workloads::KernelMaker& kernels, Plan& plan);
 
 }  // namespace warpfold::policies

@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint32_t kWarpgroup = 4;         // setmaxnreg applies to a warpgroup; PTX ISA
 constexpr uint32_t kRegisterStep = 8;      // PTX ISA, setmaxnreg: 24-256 in steps of 8
-constexpr uint32_t kFewestRegisters = 24;  // the same
+constexpr uint32_t kFewestRegisters = 24;  // PTX ISA, setmaxnreg
 
 uint32_t round_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
