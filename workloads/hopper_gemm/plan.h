@@ -42,9 +42,9 @@ struct HopperPlan {
   uint32_t stages = 1;
   uint32_t shared_memory_bytes = 0;
 
-  bool stream_k = false;  // all CTAs have nearly equal numbers of k-blocks
-  uint32_t parts = 1;     // parts of k, one CTA each
-  bool parallel_parts = false;
+  bool stream_k = false;             // all CTAs have nearly equal numbers of k-blocks
+  uint32_t parts = 1;                // parts of k, one CTA each
+  bool parallel_parts = false;       // the sums of each part are stored separately, for a reduction kernel
   uint32_t turn_polls = 0;           // SERIAL: polls of the semaphore per earlier part
   bool grouped = false;              // the launch computes several products
   bool batched = false;              // groups are consecutive products of the launch; otherwise tables give the group of a tile
