@@ -18,8 +18,7 @@ namespace {
 struct Base {
   cli::VariedScenario scenario;
   configs::Result result;
-  std::shared_ptr<sim::RunCache> known =
-      std::make_shared<sim::RunCache>();  // shared with variants, some of whose fields do not reach the simulation
+  std::shared_ptr<sim::RunCache> known = std::make_shared<sim::RunCache>();  // shared by variants with equal simulations
 };
 
 struct Trial {

@@ -17,9 +17,8 @@ struct Occupied {
   uint64_t gaps = 0;
   double gaps_us = 0;
   double longest_gap_us = 0;
-  std::vector<bool> beside;  // by launch: another launch overlaps it
-  std::map<std::pair<uint32_t, uint32_t>, double>
-      together;  // overlap of launches of two shapes in microseconds, the smaller shape first
+  std::vector<bool> beside;                                  // by launch: another launch overlaps it
+  std::map<std::pair<uint32_t, uint32_t>, double> together;  // overlap of two shapes' launches in microseconds, smaller shape first
 };
 Occupied occupied(const Profile& profile);
 

@@ -97,8 +97,7 @@ void measure_dram_mix(Report& report) {
   Buffer<uint4> from(kBytes / sizeof(uint4));
   Buffer<uint4> to(kBytes / sizeof(uint4));
   Buffer<unsigned> sink(1);
-  constexpr int kLaunches =
-      10;  // one after the other, so that the next launch writes back the dirty lines that L2 keeps of the previous one
+  constexpr int kLaunches = 10;  // each launch but the first writes back the dirty lines that L2 keeps of the previous one
   for (const unsigned bytes_of_run : {512U, 4096U, 65536U}) {
     for (const unsigned percent : {0U, 10U, 25U, 33U, 50U, 75U, 100U}) {
       const Spread us = time_us(5, [&](cudaStream_t on) {

@@ -15,8 +15,7 @@ constexpr uint64_t kClusterBytes = 32768;  // Quack: largest part of a BF16 row 
 // 0.286 on an A100 (S1824). For a function without weights, 0.077 to 0.088 ms up to 4096 columns (S1884 to S1888).
 constexpr double kAutogradUs = 300;
 constexpr double kAutogradWithoutWeightsUs = 80;
-constexpr double kTypicalEfficiency =
-    0.8;  // share of DRAM's peak, only for the comparison with the host time: 74 to 88 % (RRZE, TileSight)
+constexpr double kTypicalEfficiency = 0.8;  // share of DRAM's peak, compared with the host time: 74 to 88 % (RRZE, TileSight)
 
 std::string sizes(const std::string& name, uint64_t value) { return "parameter." + name + ".value=" + std::to_string(value); }
 

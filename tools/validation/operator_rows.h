@@ -47,8 +47,7 @@ struct OperatorRow {
   bool megatron = false;    // the script's backward pass includes the forward pass and a sum
   bool profiled = false;    // kernel times of a profile instead of events: cuDNN's script, and rows whose how_read names CUPTI
   bool transposed = false;  // for a cast
-  bool unfused =
-      false;  // Liger's benchmark of residual and RMSNorm: an addition, its RMSNorm, and another multiplication by the weight
+  bool unfused = false;     // Liger's benchmark of residual and RMSNorm: an addition, RMSNorm, a second product with the weight
 };
 
 // Reads the operator from a row. Not mapped if the row names no operator, or does not state its size or type.

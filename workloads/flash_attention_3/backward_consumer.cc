@@ -41,8 +41,7 @@ class BackwardConsumer {
 
  private:
   // `beside`: adds code before the product's last step.
-  void add_product(
-      Code& code, const Product& product, const std::function<void()>& beside = [] {}) const;
+  void add_product(Code& code, const Product& product, const std::function<void()>& beside = [] {}) const;
   void add_query_gradient(Code& code, bool moved) const;
   void add_fence(Code& code) const { code.add("MEMBAR.ALL.CTA").add("FENCE.VIEW.ASYNC.S"); }
   Code pass(Mask mask) const;

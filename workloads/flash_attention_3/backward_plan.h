@@ -41,9 +41,7 @@ struct FlashAttention3BackwardPlan {
   uint32_t key_gradients() const { return kTileKeys * head_dim() / kConsumerThreads; }  // dK, and dV
   uint32_t query_gradients() const { return tile_queries * head_dim() / kConsumerThreads; }
   uint32_t query_gradient_columns() const { return query_gradients() * 2; }  // per wgmma of 64 rows
-  uint32_t row_pairs() const {
-    return tile_queries / 8;
-  }  // pairs of numbers of queries: a thread's scores cover a quarter of the queries
+  uint32_t row_pairs() const { return tile_queries / 8; }  // pairs of per-query values: a thread has a quarter of the queries
   uint32_t query_tile_bytes() const { return tile_queries * head_dim() * 2; }
   uint32_t key_tile_bytes() const { return kTileKeys * head_dim() * 2; }
   uint32_t shared_memory_bytes() const;

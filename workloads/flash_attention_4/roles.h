@@ -12,14 +12,12 @@ namespace warpfold::workloads::attention4 {
 
 // Rings, cursors, streams, parameters and barriers of a FlashAttention-4 kernel, by the index that its roles use; `tile` is 0 or 1.
 struct Rings {
-  static constexpr int16_t kBlockFull = 0;                                // a block of K or V has arrived
-  static constexpr int16_t kBlockEmpty = 1;                               // the block has been multiplied
-  static constexpr int16_t query_full(int tile) { return of(2, tile); }   // Q has arrived
-  static constexpr int16_t query_empty(int tile) { return of(4, tile); }  // the tile's last scores are complete
-  static constexpr int16_t scores(int tile) { return of(6, tile); }       // S is in tensor memory
-  static constexpr int16_t probabilities(int tile) {
-    return of(8, tile);
-  }  // three quarters of P are in tensor memory, and O has been rescaled
+  static constexpr int16_t kBlockFull = 0;                                     // a block of K or V has arrived
+  static constexpr int16_t kBlockEmpty = 1;                                    // the block has been multiplied
+  static constexpr int16_t query_full(int tile) { return of(2, tile); }        // Q has arrived
+  static constexpr int16_t query_empty(int tile) { return of(4, tile); }       // the tile's last scores are complete
+  static constexpr int16_t scores(int tile) { return of(6, tile); }            // S is in tensor memory
+  static constexpr int16_t probabilities(int tile) { return of(8, tile); }     // 3/4 of P are in tensor memory, and O is rescaled
   static constexpr int16_t last_quarter(int tile) { return of(10, tile); }     // all of P is in tensor memory
   static constexpr int16_t statistics_free(int tile) { return of(12, tile); }  // the correction has read the rows' scales
   static constexpr int16_t sums(int tile) { return of(14, tile); }             // O is complete
@@ -49,11 +47,10 @@ struct Streams {
 // Trip counts of a CTA: its tiles, and for each tile the key blocks after the first.
 struct Parameters {
   static constexpr int32_t kTiles = 0;
-  static constexpr int32_t kMore = 1;    // all blocks after the first
-  static constexpr int32_t kMasked = 2;  // those that the diagonal cuts
-  static constexpr int32_t kFull = 3;    // all remaining blocks
-  static constexpr int32_t kRescaled =
-      4;  // blocks with a rescale of O; kUnscaled blocks follow each of them, and kRest follow the last
+  static constexpr int32_t kMore = 1;      // all blocks after the first
+  static constexpr int32_t kMasked = 2;    // blocks that the diagonal cuts
+  static constexpr int32_t kFull = 3;      // all remaining blocks
+  static constexpr int32_t kRescaled = 4;  // blocks that rescale O; kUnscaled blocks follow each of them, and kRest follow the last
   static constexpr int32_t kUnscaled = 5;
   static constexpr int32_t kRest = 6;
 };

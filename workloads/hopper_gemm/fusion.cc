@@ -170,9 +170,8 @@ void Fuser::add_residual(Sums sums) {
   for (uint32_t done = 0; done < sums.count; done += kValues) {
     code_.add(line({"LDSM.16.M88.4 R8, [R5+", immediate(0xa000 + 32 * done), "]"}));
     for (uint32_t i = 0; i < kValues; i += 2) widen(HopperRegisters::kFirstPacked + i / 2, spare(i));
-    each(sums.first + done, std::min(kValues, sums.count - done), [&](uint32_t i, const std::string& sum) {
-      return line({"FADD ", sum, ", ", sum, ", ", general(spare(i))});
-    });
+    each(sums.first + done, std::min(kValues, sums.count - done),
+         [&](uint32_t i, const std::string& sum) { return line({"FADD ", sum, ", ", sum, ", ", general(spare(i))}); });
   }
   code_.add("SYNCS.ARRIVE.TRANS64.RED.A1T0 RZ, [UR45], RZ", {.barrier = rings.empty(), .cursor = rings.cursor, .advance = 1});
 }
@@ -194,9 +193,8 @@ void Fuser::fuse(Sums sums) {
   }
   if (fused.residual()) add_residual(sums);
   if (fused.quantisation() != configs::PER_TENSOR) return;
-  each(sums.to, sums.count / plan_.sum_columns(), [](uint32_t, const std::string& sum) {
-    return line({"FMUL ", sum, ", ", sum, ", UR55"});
-  });
+  each(sums.to, sums.count / plan_.sum_columns(),
+       [](uint32_t, const std::string& sum) { return line({"FMUL ", sum, ", ", sum, ", UR55"}); });
 }
 
 void Fuser::quantise_rows() {
@@ -221,9 +219,8 @@ void Fuser::quantise_rows() {
                 {.bytes = kSector, .stream = HopperStreams::kScales});
       code_.add(line({"MUFU.RCP ", general(spare(2 + row)), ", ", most}));
     }
-    each(first, of_block, [&](uint32_t i, const std::string& sum) {
-      return line({"FMUL ", sum, ", ", sum, ", ", general(spare(2 + row_of(i)))});
-    });
+    each(first, of_block,
+         [&](uint32_t i, const std::string& sum) { return line({"FMUL ", sum, ", ", sum, ", ", general(spare(2 + row_of(i)))}); });
   }
 }
 

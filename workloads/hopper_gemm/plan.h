@@ -55,9 +55,8 @@ struct HopperPlan {
   uint64_t m = 0, n = 0, k = 0;  // in tiles' terms: with swap_operands, m counts the result's columns
   uint32_t used_rows = 128;      // rows of a tile that are not padding; TMA fills the padding with zeros and reads nothing for it
   uint32_t used_columns = 128;
-  uint64_t k_blocks = 1;  // per part
-  uint64_t clusters_m =
-      1;  // the output in whole clusters: partial tiles at the edges cost as much as full tiles, since TMA fills them with zeros
+  uint64_t k_blocks = 1;    // per part
+  uint64_t clusters_m = 1;  // the output in whole clusters: tiles at the edges cost as much as full ones; TMA zero-fills them
   uint64_t clusters_n = 1;
   uint64_t clusters = 1;  // over all groups
   uint64_t concurrent_ctas = 1;
