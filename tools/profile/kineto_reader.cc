@@ -68,7 +68,8 @@ Field field_of(const Fields& fields, std::string_view key) {
 }
 
 // Handles RapidJSON's events. The text is { "deviceProperties": [ {...} ], "traceEvents": [ {...}, ... ] } or [ {...}, ... ]. A
-// depth is a number of open brackets: an event's members are at depth event_, those of its `args` one deeper.
+// depth is a number of open brackets: an event's members are at depth event_, members of its
+// `args` one deeper.
 class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> {
  public:
   Handler(ByteStream& bytes, LaunchCollector& collector) : bytes_(bytes), collector_(collector) {}

@@ -1,5 +1,5 @@
-// The work distributor: the order in which it assigns CTAs to SMs, the SM that gets the next CTA when CTAs end at unequal times,
-// the time for which an SM's slot is empty between two CTAs, and the SMs of a second kernel's CTAs.
+// Measures the work distributor: the order in which it assigns CTAs to SMs, and the SM that gets the next CTA when CTAs end at
+// unequal times. Measures also the time for which an SM's slot is empty between two CTAs, and the SMs of a second kernel's CTAs.
 
 #include <map>
 #include <set>

@@ -16,8 +16,9 @@ namespace warpfold::workloads {
 //
 // FP32 operands take the kernel of simt_gemm.h instead, on any GPU.
 //
-// Fails for a GPU without cp.async or m16n8k16 (before sm_80), a type that its mma.sync does not have, a tile whose main loop was
-// not recorded (plan.h), a k shorter than the ring (stages x tile_k), and a CTA whose shared memory does not fit an SM.
+// Fails for a GPU without cp.async or m16n8k16 (before sm_80), and for a type that its mma.sync does not have. Fails also for a
+// tile whose main loop was not recorded (plan.h), a k shorter than the ring (stages x tile_k), and a CTA whose shared memory does
+// not fit an SM.
 Expected<traces::Kernel> make_ampere_gemm(const configs::AmpereGemm& gemm, const configs::Gpu& gpu);
 
 }  // namespace warpfold::workloads

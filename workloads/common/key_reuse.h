@@ -18,7 +18,7 @@ struct KeyWalks {
   std::vector<KeyWalk> tiles;
   uint64_t concurrent = 1;   // tiles that run at a time; a CTA that ends one tile takes the next
   uint64_t piece_bytes = 0;  // K and V together
-  uint64_t tile_bytes = 0;   // what a tile moves once, beside its keys and values: Q and O
+  uint64_t tile_bytes = 0;   // moved once per tile, beside keys and values: Q and O
   uint64_t l2_bytes = 0;
 };
 

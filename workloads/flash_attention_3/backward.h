@@ -27,7 +27,7 @@ struct BackwardBarriers {
   static constexpr int16_t kQueryGradientEmpty = 12;  // dQ's room in shared memory has been read
   static constexpr int16_t kQueryGradientFull = 13;
 };
-// Trip counts of a CTA: all blocks of queries, those after the first, those that the diagonal cuts, and the others.
+// Trip counts of a CTA: all blocks of queries, all blocks after the first, blocks that the diagonal cuts, and whole blocks.
 struct BackwardParameters {
   static constexpr int32_t kBlocks = 0;
   static constexpr int32_t kMore = 1;

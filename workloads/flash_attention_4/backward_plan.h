@@ -42,7 +42,7 @@ struct FlashAttention4BackwardPlan {
   static constexpr uint32_t kTensorMemoryColumns = 512;
   static constexpr uint32_t kComputeWarps = 8;
   static constexpr uint32_t kReduceWarps = 4;
-  static constexpr uint32_t kFragment = 32;  // of the 64 scores per thread, those that are loaded, processed and stored together
+  static constexpr uint32_t kFragment = 32;  // scores, of 64 per thread, that are loaded, processed and stored together
   static constexpr uint32_t kFragments = 2;
   static constexpr uint32_t kRowBytes = kTile * 4;  // log-sum-exp, or dot(O, dO), of a block of queries
 

@@ -24,8 +24,8 @@ class Tape {
   // `whole`.
   TensorId part(TensorId whole, const std::string& name, const Dimensions& dimensions);
 
-  // A tensor `whole` that comes from outside, except for the elements of x, which their producer writes into it: new keys after
-  // those of earlier tokens. For a forward pass only.
+  // A tensor `whole` that comes from outside, except for the elements of x, which their producer writes into it: keys of new
+  // tokens after keys of earlier tokens. For a forward pass only.
   TensorId append(TensorId x, const std::string& name, const Dimensions& whole);
 
   // Says whether the following operators belong to multi-head attention.
