@@ -30,7 +30,7 @@ class KernelMaker {
 
  private:
   std::string file_;
-  std::map<std::pair<std::string, std::string>, traces::Kernel> made_;  // by serialized workload, and serialized GPU with room
+  std::map<std::pair<std::string, std::string>, traces::Kernel> made_;  // key: serialized workload, and serialized GPU with room
 };
 
 }  // namespace warpfold::workloads

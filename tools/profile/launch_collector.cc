@@ -57,7 +57,7 @@ Profile LaunchCollector::take() {
   std::ranges::sort(operators_);
   join_calls();
   std::ranges::stable_sort(raws_, {}, [](const Raw& raw) { return raw.launch.start_us; });
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> shapes;  // by configuration and operator
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> shapes;  // index of a shape, by launch configuration and operator
   for (const Raw& raw : raws_) {
     if (raw.device != profile.device) continue;
     Launch& launch = profile.launches.emplace_back(raw.launch);

@@ -86,7 +86,7 @@ class LaunchCollector {
     uint64_t correlation;
     double at;
     uint32_t thread;
-    uint32_t text = kNone;  // of the innermost operator that encloses the call
+    uint32_t text = kNone;  // text of the innermost operator that encloses the call
   };
   static constexpr uint32_t kNone = UINT32_MAX;
 

@@ -38,11 +38,11 @@ struct Launch {
 
 // The launches of one GPU in a trace.
 struct Profile {
-  std::string gpu;               // "NVIDIA H100 80GB HBM3"; empty: not recorded
-  uint32_t device = 0;           // the GPU with the most kernel time
-  uint32_t other_devices = 0;    // GPUs whose kernels are omitted
-  bool one_at_a_time = false;    // by Nsight Compute: each kernel ran alone, so starts, gaps and overlaps are not those of the step
-  bool shapes_recorded = false;  // at least one launch's operator has input extents
+  std::string gpu;                  // "NVIDIA H100 80GB HBM3"; empty: not recorded
+  uint32_t device = 0;              // the GPU with the most kernel time
+  uint32_t other_devices = 0;       // GPUs whose kernels are omitted
+  bool one_at_a_time = false;       // Nsight Compute: each kernel ran alone, so starts, gaps and overlaps are unknown
+  bool shapes_recorded = false;     // at least one launch's operator has input extents
   std::vector<LaunchShape> shapes;  // distinct, in the order of their first launch
   std::vector<Launch> launches;     // in order of their starts
 };

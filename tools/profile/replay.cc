@@ -8,7 +8,7 @@
 namespace warpfold::profile {
 
 std::vector<LaunchSpan> replayed(const Profile& profile, const std::vector<double>& us) {
-  using Ends = std::pair<double, double>;  // as measured, as replayed
+  using Ends = std::pair<double, double>;  // measured end, replayed end
   std::vector<LaunchSpan> spans;
   spans.reserve(profile.launches.size());
   std::priority_queue<Ends, std::vector<Ends>, std::greater<>> running;

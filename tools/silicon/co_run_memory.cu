@@ -5,7 +5,7 @@
 namespace silicon {
 namespace {
 
-constexpr std::size_t kCopyWords = std::size_t{1} << 26;  // of 16 bytes: 1 GiB, half of the buffer
+constexpr std::size_t kCopyWords = std::size_t{1} << 26;  // words of 16 bytes: 1 GiB, half of the buffer
 constexpr unsigned kWordsOfPiece = 4096;                  // words per piece: 64 KiB
 
 // CTAs copy pieces until `pieces` are taken or another kernel stops them, with eight loads per thread in flight.

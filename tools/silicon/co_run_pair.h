@@ -69,7 +69,7 @@ class CoRunPair {
     const unsigned pieces = std::max(few, static_cast<unsigned>(probe * run(placement, 0, true, 0).gemm_us));
     std::vector<Together> gemms, besides, boths;
     bool together = true;
-    for (int r = 0; r < kRuns; ++r) {  // in turn, so that all three have the same temperature
+    for (int r = 0; r < kRuns; ++r) {  // the three cases take turns, so that their temperatures are equal
       gemms.push_back(run(placement, 0, true, 0));
       boths.push_back(run(placement, ctas, true, kUnbounded));
       together = together && together_;
@@ -189,7 +189,7 @@ class CoRunPair {
   Buffer<SmWork> beside_work_;
   Stream first_;
   Stream second_;
-  bool together_ = false;  // in the last run of both kernels
+  bool together_ = false;  // whether the kernels overlapped in the last run of both
 };
 
 // Placements: all SMs for both, with either kernel older; or a quarter of the SMs for the other kernel.

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kThreads = 512;
 constexpr int kAhead = 8;
-constexpr std::size_t kBytes = std::size_t{1} << 30;  // for each of the two arrays
+constexpr std::size_t kBytes = std::size_t{1} << 30;  // size of each of the two arrays
 
 // A pseudo-random hundredth for each run, so that reads and writes have no order.
 __device__ unsigned hundredth(unsigned run) {

@@ -87,7 +87,7 @@ __device__ inline void store_tile(const float (&d)[kTile / 2], __nv_bfloat16* c,
 }
 
 struct TilePlace {
-  unsigned row, column;  // in tiles
+  unsigned row, column;  // unit: tiles
 };
 __device__ inline TilePlace place_of(unsigned tile, unsigned tiles_m, unsigned tiles_n) {
   constexpr unsigned kGroup = 12;

@@ -13,7 +13,7 @@ namespace {
 constexpr int kColumns = 128;
 constexpr int kGroups = 2;   // warpgroups
 constexpr int kBatch = 8;    // wgmmas, as for the scores of a key block at head_dim 128
-constexpr int kRounds = 64;  // of a batch and exponentials each
+constexpr int kRounds = 64;  // rounds of one batch and exponentials
 constexpr int kSharedBytes = 65536;
 
 struct Batch {

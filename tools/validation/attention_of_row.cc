@@ -12,7 +12,7 @@ namespace warpfold::validation {
 namespace {
 
 struct Pass {
-  std::string_view published;  // as in the column `kernel`
+  std::string_view published;  // name in the column `kernel`
   std::string_view family;
   double products;  // matrix products relative to the forward pass, by the library's count
   bool forward;

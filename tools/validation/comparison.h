@@ -34,7 +34,7 @@ struct Run {
 struct Comparison {
   std::string family;  // such as gemm, attention forward
   std::string kernel;  // kernel within the family; rows of one kernel and GPU form a group
-  std::string shape;   // for display
+  std::string shape;   // text for display
   Quantity quantity = Quantity::kTime;
   double measured = 0;     // microseconds, a ratio, watts or MHz
   std::vector<Run> runs;   // kTime: run one after the other, with times added up

@@ -46,7 +46,7 @@ struct OperatorRow {
   uint64_t columns = 0;
   bool megatron = false;    // the script's backward pass includes the forward pass and a sum
   bool profiled = false;    // kernel times of a profile instead of events: cuDNN's script, and rows whose how_read names CUPTI
-  bool transposed = false;  // for a cast
+  bool transposed = false;  // a cast also transposes
   bool unfused = false;     // Liger's benchmark of residual and RMSNorm: an addition, RMSNorm, a second product with the weight
 };
 

@@ -21,14 +21,14 @@ namespace warpfold::workloads {
 //            tilesize128x128x8_stage3_warpsize2x2x1_ffma with 128
 struct SimtGemmPlan {
   uint64_t m = 0, n = 0, k = 0;
-  uint64_t products = 1;  // of a batched GEMM
-  uint64_t parts = 1;     // of k, one CTA each
+  uint64_t products = 1;  // products of a batched GEMM
+  uint64_t parts = 1;     // parts of k, one CTA each
   uint32_t tile_m = 128, tile_n = 128;
   uint32_t threads = 256;
-  uint32_t slices = 1;  // of a k-tile; each slice belongs to threads / slices threads
+  uint32_t slices = 1;  // slices of a k-tile; each belongs to threads / slices threads
   uint32_t stages = 2;
   uint32_t thread_m = 8, thread_n = 8;
-  bool async = false;  // by cp.async; otherwise through registers
+  bool async = false;  // copies by cp.async; otherwise through registers
   bool along_m = true;
   uint32_t swizzle = 8;  // assumed: as for mma.sync
 

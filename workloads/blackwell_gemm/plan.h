@@ -30,7 +30,7 @@ struct BlackwellPlan {
   uint32_t accumulators = 2;
   uint32_t stages = 2;
   uint32_t shared_memory_bytes = 0;
-  uint32_t parts = 1;  // of k
+  uint32_t parts = 1;  // parts of k
   bool swapped = false;
   uint32_t grid_ctas = 0;        // persistent: upper limit of CTAs; 0: none
   uint64_t m = 0, n = 0, k = 0;  // in tiles' terms: with swap_operands, m counts the result's columns
@@ -70,11 +70,11 @@ struct BlackwellPlan {
   uint32_t a_receivers() const { return cluster_n; }
   uint32_t b_receivers() const { return cluster_m / cta_group; }
 
-  static constexpr uint32_t kStepBytes = 32;  // of k per tcgen05.mma: PTX ISA
+  static constexpr uint32_t kStepBytes = 32;  // bytes of k per tcgen05.mma: PTX ISA
   static constexpr uint32_t kLeastCopyBytes = 16;
   static constexpr uint32_t kScaleCopyBytes = 512;  // per UTCCP.4x32dp128bit: PTX ISA, tcgen05.cp .32x128b
   static constexpr uint32_t kStoreBuffers = 2;      // DeepGEMM, kNumTMAStoreStages
-  static constexpr uint32_t kStoreRowBytes = 128;   // of the result in a buffer: the widest swizzle (DeepGEMM, get_storage_config)
+  static constexpr uint32_t kStoreRowBytes = 128;   // row of a result buffer: the widest swizzle (DeepGEMM, get_storage_config)
   static constexpr uint32_t kEpilogueColumns = 32;  // per LDTM.x32, by which a warp reads tensor memory
   // DeepGEMM launches 256 threads: one warp for TMA, one for tcgen05.mma, two idle warps, and four that store.
   static constexpr uint32_t kWarps = 8;

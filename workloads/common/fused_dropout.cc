@@ -7,7 +7,7 @@
 namespace warpfold::workloads {
 namespace {
 
-constexpr uint32_t kCountedCalls = 4;  // of 16 scores each
+constexpr uint32_t kCountedCalls = 4;  // calls of 16 scores each
 constexpr uint32_t kCountedScores = 16;
 constexpr uint32_t kApplied = kCountedScores / 2;  // LOP3 of a counted call that apply the mask to two scores each
 

@@ -18,7 +18,7 @@ struct FusedDropout {
   std::string threshold = "R1";
 
   static constexpr uint32_t kRegisters = 12;
-  static constexpr uint32_t kScoresOfCall = 16;  // at 8 bits per score
+  static constexpr uint32_t kScoresOfCall = 16;  // one Philox call makes 128 bits, 8 per score
   std::string word(uint32_t index) const { return general(base + index % 4); }
 };
 

@@ -95,7 +95,7 @@ class Cache {
 
   uint64_t capacity_;
   uint64_t held_ = 0;
-  std::deque<Use> queue_;  // by last use, oldest first; entries used again later are stale
+  std::deque<Use> queue_;  // order of last use, oldest first; entries used again later are stale
 };
 
 void touch(Panels& panels, uint64_t index, uint64_t wave, std::vector<Use>& uses) {

@@ -25,7 +25,7 @@ struct Raster {
 
 // Bytes of one operand over the whole launch.
 struct OperandTraffic {
-  uint64_t requested = 0;  // from L2: a panel that is multicast to a whole cluster counts once
+  uint64_t requested = 0;  // bytes requested from L2; a panel that is multicast to a whole cluster counts once
   uint64_t dram = 0;       // the part of `requested` that DRAM delivers
   bool operator==(const OperandTraffic&) const = default;
 };

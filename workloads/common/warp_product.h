@@ -35,9 +35,9 @@ struct FragmentRing {
 // D += A B of one warp by m16n8k16 instructions. A comes from shared memory, two k-steps at a time, or lies in registers. B comes
 // from shared memory, as fragments of 16 columns in a ring. The next fragment is loaded as soon as a slot is free.
 struct WarpProduct {
-  uint32_t blocks_m = 1;  // of 16 rows each
-  uint32_t blocks_n = 1;  // of 8 columns each; even
-  uint32_t steps = 1;     // of 16 along k each
+  uint32_t blocks_m = 1;  // blocks of 16 rows
+  uint32_t blocks_n = 1;  // blocks of 8 columns; even
+  uint32_t steps = 1;     // steps of 16 along k
   uint32_t accumulators = 0;
   bool fresh = false;  // the first step overwrites the accumulators (adds to zero)
   // A in shared memory: `a.slots` is 2 x blocks_m, or blocks_m if registers are short. A in registers (a.slots = 0): fragment (m,

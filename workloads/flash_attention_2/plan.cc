@@ -129,7 +129,7 @@ Expected<FlashAttention2BackwardPlan> plan_flash_attention_2_backward(const conf
                                                                       const configs::Gpu& gpu) {
   if (const auto wrong = mistake(shape)) return fail("flash_attention_2: " + *wrong);
   if (shape.dropout() != configs::NONE) return fail("flash_attention_2: the backward pass is there for dropout NONE only");
-  constexpr uint32_t kLeastMemory = 144 * 1024;  // with less, the library keeps V in registers
+  constexpr uint32_t kLeastMemory = 144 * 1024;  // bytes per CTA; on GPUs with less, the library keeps V in registers
   const uint32_t memory = gpu.sm().shared_memory().bytes_per_cta_max();
   if (memory < kLeastMemory) {
     return fail("flash_attention_2: the backward pass needs 144 KiB of shared memory a CTA; " + gpu.name() + " has " +

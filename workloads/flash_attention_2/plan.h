@@ -33,7 +33,7 @@ struct FlashAttention2Plan {
   uint32_t tile_queries;
   uint32_t tile_keys;
   uint32_t warps;
-  uint32_t rounds;  // of Philox, if fused
+  uint32_t rounds;  // rounds of Philox, if dropout is fused
   AttentionTiles tiles;
   uint32_t splits = 1;     // parts into which a tile's keys are cut
   uint32_t page_keys = 0;  // 0: no pages

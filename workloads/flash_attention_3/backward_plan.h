@@ -23,7 +23,7 @@ struct FlashAttention3BackwardPlan {
   uint32_t tile_queries = 64;
 
   static constexpr uint32_t kTileKeys = 128;
-  static constexpr uint32_t kStages = 2;  // for Q with its log-sum-exp, dO with its dot(O, dO), and dS
+  static constexpr uint32_t kStages = 2;  // stages of Q with its log-sum-exp, of dO with its dot(O, dO), and of dS
   static constexpr uint32_t kConsumers = 2;
   static constexpr uint32_t kConsumerWarps = 4 * kConsumers;
   static constexpr uint32_t kConsumerThreads = 128 * kConsumers;

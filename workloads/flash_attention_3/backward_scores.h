@@ -16,11 +16,11 @@ class BackwardRegisters {
   static constexpr uint32_t kStores = 6;     // + 0 to 7: addresses of dS in shared memory, in rotation
   static constexpr uint32_t kLastKeys = 16;  // + 0 to 3: last key that a query sees, in rotation
   static constexpr uint32_t kRowPairs = 24;
-  static constexpr uint32_t kHeldPairs = 12;  // as many as fit in 240 registers
+  static constexpr uint32_t kHeldPairs = 12;  // the most that fit in 240 registers
 
   uint32_t value_gradient() const { return kRowPairs + 2 * kHeldPairs; }
   uint32_t key_gradient() const { return value_gradient() + plan_.key_gradients(); }
-  uint32_t scores() const { return key_gradient() + plan_.key_gradients(); }  // then P
+  uint32_t scores() const { return key_gradient() + plan_.key_gradients(); }  // S, then P
   uint32_t gradients() const { return scores() + plan_.scores(); }            // dP, then dS
   uint32_t query_gradient() const { return scores(); }
 

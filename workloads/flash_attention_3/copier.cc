@@ -20,8 +20,8 @@ constexpr LoadRegisters kRegisters{3, 8};
 struct Place {
   int16_t full;
   int16_t empty;
-  int16_t cursor;     // of the stage to copy to next
-  int16_t announced;  // of the stage to announce next
+  int16_t cursor;     // cursor of the stage to copy to next
+  int16_t announced;  // cursor of the stage to announce next
   int16_t stream;
 };
 constexpr Place kKeys{AttentionRings::kKeyFull, AttentionRings::kKeyEmpty, AttentionCursors::kKeyLoad, AttentionCursors::kKey,

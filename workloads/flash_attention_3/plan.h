@@ -20,7 +20,7 @@ struct FlashAttention3Plan {
   uint32_t threshold_bits = 8;
   uint32_t tile_queries = 128;
   uint32_t tile_keys = 128;
-  uint32_t stages = 2;  // of the K ring and of the V ring
+  uint32_t stages = 2;  // stages of each of the K ring and the V ring
   uint32_t cluster = 1;
   bool pingpong = true;  // consumers issue their products in turns
   bool overlap = true;   // within a warpgroup: Q K of a block is issued together with P V of the previous block
@@ -68,8 +68,8 @@ struct FlashAttention3Plan {
   uint32_t dropout_registers() const { return dropout == configs::NONE ? 0 : dropout == configs::FUSED_PHILOX ? 12 : 4; }
   // Rows of a tile that TMA moves: none behind the last query. If there are several tiles, all count as full.
   uint32_t rows() const { return static_cast<uint32_t>(std::min<uint64_t>(tiles.queries(), tile_queries)); }
-  uint32_t query_bytes() const { return tile_queries * head_dim() * element_bytes(); }  // in shared memory
-  uint32_t key_bytes() const { return tile_keys * head_dim() * element_bytes(); }       // of one block of K, or of V
+  uint32_t query_bytes() const { return tile_queries * head_dim() * element_bytes(); }  // a tile of Q in shared memory
+  uint32_t key_bytes() const { return tile_keys * head_dim() * element_bytes(); }       // one block of K, or of V
   // A TMA box is as wide as the 128-byte swizzle of shared memory.
   uint32_t boxes() const { return head_dim() * element_bytes() > 128 ? head_dim() * element_bytes() / 128 : 1; }
   uint32_t score_steps() const { return head_dim() * element_bytes() / kStepBytes; }  // wgmma of Q K^T

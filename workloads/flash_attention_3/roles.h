@@ -75,7 +75,7 @@ constexpr uint32_t kSoftmaxScale = 36;  // uniform register: softmax scale times
 
 // Softmax of the block of scores that wgmma has just computed. `first`: the tile's first block.
 void add_mask(Code& code, const FlashAttention3Plan& plan, Mask mask);
-void add_maxima(Code& code, const FlashAttention3Plan& plan, bool first, Mask mask);  // and rescaling factors
+void add_maxima(Code& code, const FlashAttention3Plan& plan, bool first, Mask mask);  // maxima and rescaling factors
 // Pack scores into the registers of wgmma's left operand: one pair, or all that are not packed yet.
 void add_probability_pair(Code& code, const FlashAttention3Plan& plan, uint32_t pair);
 void add_probabilities(Code& code, const FlashAttention3Plan& plan);

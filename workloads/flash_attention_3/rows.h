@@ -19,14 +19,14 @@ std::vector<uint32_t> row_chains(uint32_t scores, uint32_t alone);
 // Instructions, as text, that compute a row's maximum and the rescaling factor for earlier blocks, in their order within a row.
 namespace rows {
 
-std::string keep_old(uint32_t row);  // the maximum so far
+std::string keep_old(uint32_t row);  // copies the maximum of the earlier blocks
 std::string larger(const FlashAttention3Plan& plan, uint32_t score, std::string_view other);
-std::string exchange(uint32_t row, std::string_view distance);  // with one of the four threads that share the row
+std::string exchange(uint32_t row, std::string_view distance);  // exchanges with one of the four threads that share the row
 std::string larger_of_exchanged(uint32_t row);
-std::string shift(uint32_t row);          // of the row's scaled scores
-std::string growth(uint32_t row);         // of the maximum
-std::string scaled_growth(uint32_t row);  // times the softmax scale
-std::string shrinking(uint32_t row);      // exp2 of that: the factor that rescales the earlier blocks' results
+std::string shift(uint32_t row);          // the shift of the row's scaled scores
+std::string growth(uint32_t row);         // growth of the maximum
+std::string scaled_growth(uint32_t row);  // growth times the softmax scale
+std::string shrinking(uint32_t row);      // exp2 of the scaled growth: the factor that rescales the earlier blocks' results
 
 // The exponent of a score.
 std::string scale(const FlashAttention3Plan& plan, uint32_t score);

@@ -12,7 +12,7 @@ namespace {
 using Registers = AttentionRegisters;
 
 // Counted with 88 scores and 64 outputs. With fewer scores, steps are omitted as the scores run out.
-constexpr uint32_t kMaximaAlone = 16;  // of the first row, before those of the second
+constexpr uint32_t kMaximaAlone = 16;  // maxima of the first row before maxima of the second
 constexpr uint32_t kExponentialsAlone = 12;
 constexpr uint32_t kStepsAhead = 4;
 constexpr uint32_t kStepsBehindEach = 7;

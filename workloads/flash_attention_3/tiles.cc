@@ -20,7 +20,7 @@ constexpr uint64_t kSectionBytes = 32ULL << 20;  // keys and values of the heads
 uint64_t blocks_of(const QueryTile& tile) { return tile.full_blocks + tile.masked_blocks; }
 
 struct Drawn {
-  std::vector<uint64_t> blocks;  // of each tile
+  std::vector<uint64_t> blocks;  // blocks of each tile
   uint64_t work = 0;
 };
 

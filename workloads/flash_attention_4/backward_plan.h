@@ -37,7 +37,7 @@ struct FlashAttention4BackwardPlan {
   static constexpr uint32_t kTile = 128;  // keys, and queries
   static constexpr uint32_t kStep = 16;   // k of a product: 32 bytes
   static constexpr uint32_t kThreads = 512;
-  static constexpr uint32_t kRegistersPerThread = 128;  // at launch
+  static constexpr uint32_t kRegistersPerThread = 128;  // limit at launch
   static constexpr uint32_t kEmptyRegisters = 24;
   static constexpr uint32_t kTensorMemoryColumns = 512;
   static constexpr uint32_t kComputeWarps = 8;
@@ -50,9 +50,9 @@ struct FlashAttention4BackwardPlan {
   bool causal() const { return tiles.causal(); }
   uint32_t group() const { return pair ? 2 : 1; }  // CTAs that multiply together
   uint32_t query_stages() const { return pair ? 1 : 2; }
-  uint32_t tile_bytes() const { return kTile * head_dim() * 2; }     // of Q, K, V or dO
-  uint32_t operand_bytes() const { return tile_bytes() / group(); }  // of a right operand, per CTA
-  uint32_t score_bytes() const { return kTile * kTile * 2; }         // of dS
+  uint32_t tile_bytes() const { return kTile * head_dim() * 2; }     // a tile of Q, K, V or dO
+  uint32_t operand_bytes() const { return tile_bytes() / group(); }  // one CTA's part of a right operand
+  uint32_t score_bytes() const { return kTile * kTile * 2; }         // a tile of dS
   uint32_t boxes() const { return head_dim() * 2 / 128; }            // TMA boxes, with rows of 128 bytes
   // FP32 numbers of dQ per thread of the four reduce warps.
   uint32_t query_gradients() const { return head_dim() / group(); }

@@ -27,7 +27,7 @@ std::string describe(const configs::AttentionShape& shape, const Plan& plan) {
 }
 
 void add_synchronisation(traces::Kernel& kernel, const Plan& plan) {
-  constexpr uint32_t kWarps = 4;  // in a softmax or correction warpgroup
+  constexpr uint32_t kWarps = 4;  // warps of a softmax or correction warpgroup
   kernel.rings = {{"block_full", plan.stages, 1, false}, {"block_empty", plan.stages, 1, true}};
   const auto add = [&kernel](const std::string& name, uint32_t arrivals, bool free) {
     for (uint32_t tile = 0; tile < Plan::kTiles; ++tile) kernel.rings.push_back({name + std::to_string(tile), 1, arrivals, free});

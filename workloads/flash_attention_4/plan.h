@@ -21,8 +21,8 @@ struct FlashAttention4Plan {
   uint32_t philox_rounds = 7;
   uint32_t threshold_bits = 8;       // random bits per element
   bool maximum_of_load = false;      // blocks without a mask: LDTM.STAT returns the maximum of the loaded values
-  uint32_t emulated_pairs = 0;       // of the 64 pairs of exponentials per row and block
-  double rescale_share = 0.1;        // of the blocks after a tile's first
+  uint32_t emulated_pairs = 0;       // pairs of exponentials, of 64 per row and block, that FMAs compute
+  double rescale_share = 0.1;        // share of the blocks after a tile's first that rescale O
   uint32_t stages = 3;               // blocks of K or V in shared memory
   uint32_t softmax_registers = 192;  // per thread, after setmaxnreg
   uint32_t correction_registers = 80;
@@ -31,7 +31,7 @@ struct FlashAttention4Plan {
 
   uint32_t head_dim() const { return tiles.head_dim(); }
   uint64_t blocks() const { return tiles.query_tiles().front().full_blocks + tiles.query_tiles().front().masked_blocks; }
-  uint32_t query_bytes() const { return kTileRows * head_dim() * kElementBytes; }  // of one of the two tiles; the same for O
+  uint32_t query_bytes() const { return kTileRows * head_dim() * kElementBytes; }  // Q of one of the two tiles, and O
   uint32_t stage_bytes() const { return kTileKeys * head_dim() * kElementBytes / (pair ? 2 : 1); }
   uint32_t scores_of_call() const { return 128 / threshold_bits; }  // a Philox call makes 128 random bits
   // A TMA box is as wide as the 128-byte swizzle of shared memory.
@@ -47,7 +47,7 @@ struct FlashAttention4Plan {
   static constexpr uint32_t kStepKeys = 16;  // k of a product: 32 bytes
   static constexpr uint32_t kElementBytes = 2;
   static constexpr uint32_t kThreads = 512;
-  static constexpr uint32_t kRegistersPerThread = 128;  // at launch
+  static constexpr uint32_t kRegistersPerThread = 128;  // limit at launch
   static constexpr uint32_t kTensorMemoryColumns = 512;
   static constexpr uint32_t kFragmentScores = 32;  // scores of a row that are loaded, processed and stored together
   static constexpr uint32_t kFragments = kTileKeys / kFragmentScores;

@@ -8,7 +8,7 @@ namespace warpfold::workloads {
 // Registers that the pieces of a consumer warpgroup's code agree on.
 struct HopperRegisters {
   static constexpr uint32_t kFirstPacked = 8;        // R8-R15: packed results before their store to shared memory, or scales
-  static constexpr uint32_t kFirstAccumulator = 24;  // of the tensor core's accumulators
+  static constexpr uint32_t kFirstAccumulator = 24;  // first accumulator of the tensor core
 };
 
 // First register of the tile's final sums. They follow the tensor core's accumulators if partial sums are promoted, and are those

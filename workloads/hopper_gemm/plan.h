@@ -88,7 +88,7 @@ struct HopperPlan {
   uint32_t warpgroups() const { return 1 + consumers; }  // the producer included
   uint32_t threads() const { return 128 * warpgroups(); }
   uint32_t consumer_threads() const { return 128 * consumers; }
-  uint32_t accumulator_blocks() const { return warpgroup_rows() / 64; }        // of m64nN each
+  uint32_t accumulator_blocks() const { return warpgroup_rows() / 64; }        // blocks of 64 rows: m64nN
   uint32_t accumulators_per_block() const { return warpgroup_columns() / 2; }  // registers per thread: 64 N / 128 threads
   uint32_t accumulators() const { return accumulator_blocks() * accumulators_per_block(); }
   uint32_t k_steps() const { return tile_k * element_bytes / kStepBytes; }                // wgmma steps along k in a k-block

@@ -24,7 +24,7 @@ enum class Role {
   kGradient,
   kMask,       // the elements that a dropout kept
   kStatistic,  // one or two numbers per row; left out of word counts, as in the table of arXiv 2007.00072
-  kState,      // of the optimiser
+  kState,      // state of the optimiser
 };
 
 struct Tensor {
@@ -84,7 +84,7 @@ enum class Work {
   kRopeGradient,
   kModulate,  // x (1 + scale) + shift, per sequence
   kModulateGradient,
-  kModulationGradient,  // of shift and scale
+  kModulationGradient,  // gradients of shift and scale
   kGate,
   kGateGradient,
   kGateWeightGradient,

@@ -16,9 +16,9 @@ namespace warpfold::layer {
 struct KernelSource {
   const configs::Gpu& gpu;
   configs::ElementType type;
-  std::string library = "cuBLAS";  // of matrix products on sm_90 and later
+  std::string library = "cuBLAS";  // library of matrix products on sm_90 and later
   const configs::OperatorKernels& listings;
-  configs::TensorLayout layout = configs::FEATURES_INNERMOST;  // of activations
+  configs::TensorLayout layout = configs::FEATURES_INNERMOST;  // layout of activations
 };
 
 // Kernels of a scenario that run a launch, one after the other; or the reason why no kernel runs it.

@@ -8,7 +8,7 @@
 namespace warpfold::layer {
 
 struct Misfit {
-  int input = -1;  // of the operator; -1: the operator as a whole
+  int input = -1;  // index of the operator's input; -1: the operator as a whole
   std::string message;
 };
 

@@ -12,7 +12,7 @@ enum class Fit {
   kAttention,
   kAttentionGradient,
   kMap,        // inputs have the dimensions of the result, in the same order, or are a row of them
-  kRows,       // as kMap, with a sum over the innermost dimension
+  kRows,       // like kMap, with a sum over the innermost dimension
   kSums,       // the result has some of the input's dimensions; the operator sums over the others
   kTranspose,  // the same dimensions in another order
   kNone,       // not allowed in a list: transfers follow from the parallelism of a model card

@@ -115,7 +115,7 @@ class Tape {
   bool in_attention_ = false;
   bool in_split_ = false;
   std::vector<std::function<void()>> steps_;
-  std::map<int, std::vector<int>> gradients_;  // of a tensor: one gradient per reader
+  std::map<int, std::vector<int>> gradients_;  // gradients of a tensor, one per reader
   std::map<int, int> whole_;                   // gradients that are written part by part
   std::vector<int> apart_;                     // parts that are whole tensors with a separate gradient
 };

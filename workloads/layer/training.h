@@ -9,10 +9,10 @@ namespace warpfold::layer {
 
 // Numbers of weights of the whole model, over all GPUs.
 struct Parameters {
-  uint64_t layers = 0;     // of all layers
-  uint64_t on_gpu = 0;     // of `layers`, those on one GPU of tensor parallelism, which has parts of some weights and all of others
-  uint64_t embedding = 0;  // of the tokens
-  uint64_t output = 0;     // of the output layer; 0 if it uses the embedding
+  uint64_t layers = 0;     // weights of all layers
+  uint64_t on_gpu = 0;     // weights of `layers` on one GPU: with tensor parallelism, parts of some and all of others
+  uint64_t embedding = 0;  // weights of the tokens' embedding
+  uint64_t output = 0;     // weights of the output layer; 0 if it uses the embedding
 
   uint64_t all() const { return layers + embedding + output; }
   // Weights by which each token is multiplied. A look-up in the embedding costs no operations; a tied embedding also serves as the
@@ -45,7 +45,7 @@ struct LossPlan {
 
   double tokens() const { return fewest_tokens * (1 + batch / critical_batch); }
   double steps() const { return tokens() / batch; }
-  double fewest_steps() const { return fewest_tokens / critical_batch; }  // in batches far above the critical batch
+  double fewest_steps() const { return fewest_tokens / critical_batch; }  // steps in batches far above the critical batch
 };
 
 }  // namespace warpfold::layer

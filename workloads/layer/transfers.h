@@ -16,7 +16,7 @@ struct Transfer {
   Pass pass = Pass::kForward;
   bool data_parallel = false;  // gradients and weights, between groups with different batches
   uint64_t gpus = 1;
-  uint64_t bytes = 0;        // of the whole tensor
+  uint64_t bytes = 0;        // size of the whole tensor
   int of = -1;               // index of its operator; -1: a transfer of data parallelism, which is not in the graph
   std::vector<int> after{};  // operators whose results it sends
   int before = -1;           // operator that waits for it; -1: none in the layer

@@ -41,10 +41,10 @@ class CtasInOrder {
 // are renumbered from its first ones.
 struct Part {
   const traces::Kernel* kernel;
-  std::string prefix;    // of its names
-  uint32_t first_warp;   // in the joined CTA
-  int16_t first_stream;  // of its kernel
-  int16_t first_cursor;  // of its kernel
+  std::string prefix;    // prefix of the part's names
+  uint32_t first_warp;   // first warp in the joined CTA
+  int16_t first_stream;  // joined index of its stream 0
+  int16_t first_cursor;  // joined index of its cursor 0
   int16_t first_ring = 0;
   int32_t first_parameter = 0;  // 1 or 0 for present or not, followed by the kernel's own parameters
   std::map<int16_t, int16_t> barriers;

@@ -183,7 +183,7 @@ class Merger {
   Expected<void> set_registers() {
     const uint32_t launched = merged_.registers_per_thread;
     const uint32_t own = std::max(kFewestRegisters, round_up(guest_.registers_per_thread, kRegisterStep));
-    uint32_t least = 0;  // of roles that keep the registers of the launch
+    uint32_t least = 0;  // registers per thread of roles that keep the registers of the launch
     uint32_t sum = own * warps_;
     bool moves = false;
     for (traces::Role& role : merged_.roles) {
@@ -225,7 +225,7 @@ class Merger {
   const isa::Architecture& architecture_;
   traces::Kernel merged_;
   const traces::Kernel& guest_;
-  traces::Role role_;  // of the guest
+  traces::Role role_;  // the guest's role
   uint32_t host_warps_;
   uint32_t warps_;
 };

@@ -39,7 +39,7 @@ double dominant_share(const Amounts& need, const Amounts& capacity, uint64_t cta
 struct Party {
   int kernel;
   Amounts need;
-  uint64_t most;  // its CTAs per SM if the grid is spread evenly
+  uint64_t most;  // CTAs per SM if the grid is spread evenly
   uint64_t ctas = 0;
 };
 

@@ -89,7 +89,7 @@ class Partition {
   uint32_t chip_;
   Graph graph_;
   std::vector<traces::SmRange> sets_;
-  std::map<uint32_t, uint32_t> width_;  // by stream
+  std::map<uint32_t, uint32_t> width_;  // SMs of each stream
   uint32_t taken_ = 0;
 };
 
