@@ -29,7 +29,7 @@ namespace {
 
 std::string names_of(const std::vector<traces::Kernel>& kernels) {
   std::string names;
-  constexpr size_t kMost = 400;  // letters
+  constexpr size_t kMost = 400;  // characters
   for (const traces::Kernel& kernel : kernels) {
     if (names.size() > kMost) return names + ", ...";
     names += (names.empty() ? "" : ", ") + escape::unquoted(kernel.name);
@@ -37,7 +37,7 @@ std::string names_of(const std::vector<traces::Kernel>& kernels) {
   return names;
 }
 
-// A file that the scenario names.
+// Path of a file that the scenario names relative to itself.
 std::string beside(const std::string& scenario_file, const std::string& name) {
   return (std::filesystem::path(scenario_file).parent_path() / name).lexically_normal().string();
 }
@@ -103,7 +103,7 @@ Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::
       "elementwise, gemm_reduction, opaque, trace, listing");
 }
 
-// "hopper_gemm"
+// Name of the workload's field, for example "hopper_gemm".
 std::string workload_field(const configs::Kernel& kernel) {
   const auto* field = kernel.GetReflection()->GetOneofFieldDescriptor(kernel, kernel.GetDescriptor()->FindOneofByName("workload"));
   return field == nullptr ? std::string() : field->name();
@@ -116,7 +116,7 @@ Expected<traces::Kernel> make_kernel(const configs::Kernel& kernel, const config
   auto made = generate(kernel, gpu, scenario_file, room);
   if (!made) {
     Diagnostic problem = made.error();
-    // A file that has no lines is at fault where the scenario names it.
+    // An error in a file without line numbers is reported at the scenario's line that names the file.
     if (!problem.file.empty() && problem.line == 0) {
       problem.message = escape::path(problem.file) + ": " + problem.message;
       problem.file.clear();

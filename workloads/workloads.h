@@ -12,15 +12,15 @@
 
 namespace warpfold::workloads {
 
-// The rolled program of one kernel of a scenario for a GPU: dispatches to the generators of the kernel families, or reads the trace
-// or imports the listing (`scenario_file` is what their paths are relative to). Inconsistent shapes and CTAs that cannot fit fail:
-// at the workload, where it is generated.
-// A listing's accesses meet the caches, or `room` of them.
+// Returns the rolled program of one kernel of a scenario, made for `gpu`: calls the generator of its kernel family, reads its
+// trace, or imports its listing. Paths of traces and listings are relative to `scenario_file`. Inconsistent shapes and CTAs that do
+// not fit an SM are errors, reported at the field of the workload. The accesses of a listing meet the whole caches, or only `room`
+// of them.
 Expected<traces::Kernel> make_kernel(const configs::Kernel& kernel, const configs::Gpu& gpu, const std::string& scenario_file,
                                      const CacheRoom& room = {});
 
-// Makes kernels of one scenario and of its variants. Each is made once: a workload for a GPU that has been asked for before, under
-// whatever name, is copied.
+// Makes the kernels of one scenario and of its variants. Each pair of workload and GPU is generated once; later requests, under any
+// kernel name, get a copy.
 class KernelMaker {
  public:
   explicit KernelMaker(std::string scenario_file) : file_(std::move(scenario_file)) {}
@@ -30,7 +30,7 @@ class KernelMaker {
 
  private:
   std::string file_;
-  std::map<std::pair<std::string, std::string>, traces::Kernel> made_;  // by workload, and GPU with room, serialized
+  std::map<std::pair<std::string, std::string>, traces::Kernel> made_;  // key: serialized workload, and serialized GPU with room
 };
 
 }  // namespace warpfold::workloads

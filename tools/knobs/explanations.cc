@@ -41,7 +41,7 @@ constexpr std::array kMechanisms{
         "119, so that half of the SMs find in L2 what more of them read from DRAM again."},
 };
 
-// Anomalies of `field` in `scenario`; no field: of every field that no other row of the scenario has.
+// Explains the anomalies of `field` in `scenario`. Without a field: of every field that has no row for the scenario.
 struct Explained {
   std::string_view scenario;
   std::string_view field;

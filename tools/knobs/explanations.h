@@ -6,7 +6,7 @@
 
 #include "tools/knobs/findings.h"
 
-// Why anomalies and inert fields are as they are: the sentences of docs/knobs.md that no simulation writes.
+// Reasons for anomalies and inert fields: the sentences of docs/knobs.md that no simulation can write.
 namespace warpfold::knobs {
 
 struct Mechanism {
@@ -15,10 +15,10 @@ struct Mechanism {
 };
 std::span<const Mechanism> mechanisms();
 
-// Nothing if the page has no mechanism for it.
+// Returns the mechanism of an anomaly; empty if the page has none for it.
 std::optional<std::string_view> mechanism_of(const Anomaly& anomaly);
 
-// Why a field moves no scenario, or why no factor of it runs. Nothing if no reason is known.
+// Returns the reason why a field moves no scenario, or why no factor of it runs; empty if no reason is known.
 std::optional<std::string_view> why_inert(std::string_view field);
 
 }  // namespace warpfold::knobs

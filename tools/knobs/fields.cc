@@ -149,7 +149,7 @@ void add_numeric_fields(const pb::Descriptor& type, const std::string& prefix, s
   }
 }
 
-// 2 -> "2", 0.45 -> "0.45": the shortest digits that read back as the same number.
+// The shortest digits that read back as the same number: 2 -> "2", 0.45 -> "0.45".
 template <typename Number>
 std::string digits(Number number) {
   std::array<char, 32> buffer{};
@@ -159,7 +159,7 @@ std::string digits(Number number) {
 
 bool is_factor(std::string_view name) { return name == "scale" || name == "latency_scale" || name == "capacity_scale"; }
 
-// `field` of `message` times `factor`; nothing if that is what it has.
+// Returns `field` of `message` times `factor`; empty if the value does not change.
 std::optional<std::string> scaled(const pb::Message& message, const pb::FieldDescriptor& field, double factor) {
   const pb::Reflection& reflection = *message.GetReflection();
   if (!reflection.HasField(message, &field)) return is_factor(field.name()) ? std::optional(digits(factor)) : std::nullopt;
@@ -179,7 +179,7 @@ std::optional<std::string> scaled(const pb::Message& message, const pb::FieldDes
   }
 }
 
-// `path` is what remains below `message`, `written` what stands in front of it in the setting.
+// `path`: the path below `message`; `written`: the path above it, as the setting states it.
 void add_settings(const pb::Message& message, std::string_view path, const std::string& written, double factor,
                   std::vector<std::string>& settings) {
   const size_t dot = path.find('.');

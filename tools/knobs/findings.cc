@@ -13,7 +13,7 @@ namespace {
 
 std::optional<Anomaly> anomaly_of(const Response& response, Meaning meaning) {
   std::vector<Run> from_worse = response.runs;
-  from_worse.push_back({});  // as it is
+  from_worse.push_back({});  // the unchanged scenario
   std::ranges::sort(from_worse, {}, &Run::factor);
   if (meaning == Meaning::kLess) std::ranges::reverse(from_worse);
   std::optional<Anomaly> worst;

@@ -1,5 +1,5 @@
 // knobs ROOT MODEL JOBS: sweeps every numeric field of a GPU over the scenarios of ROOT/tools/knobs/scenarios and writes
-// ROOT/docs/knobs.md. Exit code 1 if an anomaly or an inert field has no reason in the page.
+// ROOT/docs/knobs.md. Exit code 1 if the page has no reason for an anomaly or an inert field.
 #include <charconv>
 #include <exception>
 #include <iostream>

@@ -33,7 +33,7 @@ std::string_view better_of(std::string_view field) {
 
 std::string percent(double ratio, int decimals) { return report::fixed(100 * ratio, decimals) + " %"; }
 
-// 0.5, 1, 1.1: as they are written.
+// Factors as written: 0.5, 1, 1.1.
 std::string factor_text(double factor) { return "x " + report::fixed(factor, factor == std::floor(factor) ? 0 : 1); }
 
 std::string code(std::string_view text) { return "`" + std::string(text) + "`"; }
@@ -44,11 +44,11 @@ std::string row(std::initializer_list<std::string_view> cells) {
   return text + "\n";
 }
 
-// The text in lines of at most 120 characters; the lines of a list's item begin below its text.
+// Breaks the text into lines of at most 120 characters; `indent` starts every line but the first.
 std::string in_lines(std::string_view text, std::string_view indent = "") {
   constexpr size_t kWidth = 120;
   std::string lines;
-  size_t begin = 0;  // of the last line
+  size_t begin = 0;  // start of the last line
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find(' ', at), text.size());
     const std::string_view word = text.substr(at, end - at);
@@ -65,7 +65,7 @@ std::string in_lines(std::string_view text, std::string_view indent = "") {
   return lines + "\n";
 }
 
-// "+12.3 %"; "-" where the factor did not run.
+// For example "+12.3 %"; "-" if the factor did not run.
 std::string change_at(const Response* response, double factor) {
   if (response == nullptr) return "-";
   const auto found = std::ranges::find(response->runs, factor, &Run::factor);

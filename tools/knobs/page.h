@@ -6,13 +6,13 @@
 
 namespace warpfold::knobs {
 
-// docs/knobs.md. `model`: the commit whose model was swept, "abc1234 of 2026-11-27".
+// Returns the text of docs/knobs.md. `model`: the commit whose model was swept, for example "abc1234 of 2026-11-27".
 std::string page_of(const Sweep& sweep, const std::string& model);
 
-// The anomalies and the inert fields as text for a terminal.
+// Returns the anomalies and the inert fields as text for a terminal.
 std::string lists_of(const Sweep& sweep);
 
-// Whether every anomaly and every inert field has a reason on the page.
+// True if the page has a reason for every anomaly and every inert field.
 bool is_explained(const Sweep& sweep);
 
 }  // namespace warpfold::knobs

@@ -14,11 +14,11 @@ namespace warpfold::knobs {
 
 namespace {
 
-// A scenario as it is.
+// An unchanged scenario.
 struct Base {
   cli::VariedScenario scenario;
   configs::Result result;
-  std::shared_ptr<sim::RunCache> known = std::make_shared<sim::RunCache>();  // of fields that reach no simulation
+  std::shared_ptr<sim::RunCache> known = std::make_shared<sim::RunCache>();  // shared by variants with equal simulations
 };
 
 struct Trial {

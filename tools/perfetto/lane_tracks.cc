@@ -13,7 +13,7 @@ double percent_of(const configs::UseWindow& window, int lane, double capacity_pe
   return 100.0 * static_cast<double>(window.busy(lane)) / most;
 }
 
-// Tens of percent, so that slices that are about as busy have the same name and with it the same colour.
+// Rounds to tens of percent, so that slices with similar use have the same name and therefore the same colour.
 std::string slice_name(const configs::UseWindow& window, double percent) {
   constexpr int kStep = 10;
   const int low = static_cast<int>(std::min(percent, 99.0)) / kStep * kStep;
@@ -53,7 +53,7 @@ bool used(const configs::SmTimeline& sm, int lane) {
 }  // namespace
 
 void write_lanes(const configs::Timeline& timeline, const configs::SmTimeline& sm, Track sm_track, TraceWriter& writer) {
-  std::map<int, Track> groups;  // by sub-core; -1: the SM
+  std::map<int, Track> groups;  // by sub-core; -1: units of the SM
   for (int lane = 0; lane < timeline.lanes_size(); ++lane) {
     const configs::TimelineLane& about = timeline.lanes(lane);
     if (!used(sm, lane)) continue;

@@ -12,9 +12,9 @@ namespace {
 
 constexpr size_t kMostLaunches = 100'000;
 constexpr double kNsOfUs = 1000;
-constexpr double kNsClockMhz = 1000;  // a cycle a nanosecond
+constexpr double kNsClockMhz = 1000;  // one cycle per nanosecond
 
-// A timeline's groups of tracks: launches of a stream that overlap have tracks of their own.
+// A timeline's group of tracks. Overlapping launches of one stream get further tracks.
 class Timeline {
  public:
   Timeline(const std::string& name, const std::string& description, int pid, TraceWriter& writer)
@@ -66,7 +66,7 @@ std::string step_trace(const StepTrace& step) {
     const StepKernel& kernel = launch.kernel == StepLaunch::kCopy ? copy : step.kernels[launch.kernel];
     measured.add(launch.stream, launch.measured_start_us, launch.measured_us, kernel.name, {{"launch", uint64_t{l + 1}}});
   }
-  // A track's slices come in the order of their begins, and other times may change the order of launches.
+  // Slices of a track must be in order of their begins. Simulated times may change the order of launches, so sort again.
   std::vector<size_t> order(shown);
   for (size_t l = 0; l < shown; ++l) order[l] = l;
   std::ranges::stable_sort(order, {}, [&](size_t l) { return step.launches[l].simulated_start_us; });

@@ -22,7 +22,7 @@ std::string sm_name(const configs::Result& result, const configs::SmTimeline& sm
   return name;
 }
 
-// Every slice says its length in cycles: nanoseconds are rounded.
+// Slices carry their length in cycles, because nanoseconds are rounded.
 std::vector<Argument> span(uint64_t from, uint64_t to) { return {{"start_cycle", from}, {"cycles", to - from}}; }
 
 std::vector<Argument> span(const configs::FoldedSpan& folded) {
@@ -71,7 +71,7 @@ class SmTrace {
     }
   }
 
-  // What is between the first and the last spans that are kept is both.
+  // Spans in the middle are omitted if there are too many; the gap that they leave is shown as both replayed and folded.
   void write_folding() {
     const Track track = writer_.add_track(sm_track_, "replayed and folded");
     uint64_t left_out = sm_.folded_left_out();

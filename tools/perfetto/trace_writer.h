@@ -10,14 +10,14 @@
 
 namespace warpfold::perfetto {
 
-using Track = uint64_t;  // its uuid
+using Track = uint64_t;  // uuid of the track
 struct Argument {
   std::string name;
   std::variant<uint64_t, double, bool, std::string> value;
 };
 
-// Nanoseconds at which a cycle begins, rounded down. The clock is taken to the kHz; all is integer arithmetic, so that spans that
-// meet in cycles meet in nanoseconds.
+// Converts cycles to nanoseconds, rounded down. The frequency is rounded to kHz. The arithmetic is integer, so that spans that meet
+// in cycles also meet in nanoseconds.
 class Clock {
  public:
   explicit Clock(double mhz);
@@ -27,19 +27,19 @@ class Clock {
   uint64_t khz_;
 };
 
-// A native Perfetto trace: tracks first, then events in order of time. Names may hold anything: what is unseen or no UTF-8
-// is shown as an escape, and what is too long is cut.
+// A native Perfetto trace: tracks first, then events in order of time. Names may contain anything: invisible characters and invalid
+// UTF-8 are shown as escapes, and long names are cut.
 class TraceWriter {
  public:
   explicit TraceWriter(const Clock& clock) : clock_(clock) {}
 
-  // A group of tracks of its own, as processes are in Perfetto.
+  // Adds a top-level group of tracks: a process in Perfetto's terms.
   Track add_process(int pid, const std::string& name, const std::string& description);
-  // Below `parent`, in the order of these calls. A track without events is a group.
+  // Adds a track below `parent`; tracks keep the order of these calls. A track without events is a group.
   Track add_track(Track parent, const std::string& name);
   Track add_counter(Track parent, const std::string& name, const std::string& unit);
 
-  // [begin, end) in cycles. A track's slices come in the order of their begins; one lies inside another or beside it.
+  // A slice is [begin, end) in cycles. Slices of a track must come in order of their begins, and must be nested or disjoint.
   void begin(Track track, uint64_t cycle, const std::string& name, std::vector<Argument> arguments);
   void end(Track track, uint64_t cycle);
   void slice(Track track, uint64_t from, uint64_t to, const std::string& name, std::vector<Argument> arguments) {
@@ -48,7 +48,7 @@ class TraceWriter {
   }
   void count(Track track, uint64_t cycle, double value);
 
-  // The bytes of the trace.
+  // Returns the bytes of the trace.
   std::string finish();
 
  private:
@@ -74,7 +74,7 @@ class TraceWriter {
   Trace trace_;
 };
 
-// What a trace shows of a name: one visible line (escape/visible.h) of at most 200 characters.
+// A name as the trace shows it: one visible line (escape/visible.h) of at most 200 characters.
 std::string shown(const std::string& name);
 
 }  // namespace warpfold::perfetto

@@ -12,11 +12,12 @@
 
 namespace warpfold::profile {
 
-// Bytes for RapidJSON. A NUL ends the text: at the end of the file, behind an error of the source, and inside an endless token.
+// A stream of bytes for RapidJSON. It ends with a NUL at the end of the file, after an error of the source, and inside an endless
+// token.
 class ByteStream {
  public:
   using Ch = char;
-  // Of a string or a blank: a stack of Python frames has some 100 KB.
+  // Longest string or blank in bytes. A stack of Python frames takes some 100 KB.
   static constexpr uint64_t kLongest = uint64_t{1} << 24;
 
   explicit ByteStream(std::unique_ptr<traces::accelsim::ByteSource> source) : source_(std::move(source)), piece_(kPiece) { fill(); }
@@ -33,7 +34,7 @@ class ByteStream {
     return c;
   }
   size_t Tell() const { return before_ + static_cast<size_t>(at_ - piece_.data()); }
-  // RapidJSON writes through streams in situ alone.
+  // RapidJSON requires these, but calls them only for streams that it parses in place.
   static char* PutBegin() { return nullptr; }
   static void Put(char) {}
   static void Flush() {}
@@ -55,8 +56,8 @@ class ByteStream {
   std::vector<char> piece_;
   const char* at_ = piece_.data();
   const char* end_ = piece_.data();
-  size_t before_ = 0;  // bytes in front of the piece
-  size_t token_ = 0;   // where the last value ended
+  size_t before_ = 0;  // bytes before the piece
+  size_t token_ = 0;   // end of the last value
   uint64_t line_ = 1;
   size_t line_begin_ = 0;
   bool endless_ = false;

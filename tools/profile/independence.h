@@ -13,7 +13,7 @@ class RE2;
 
 namespace warpfold::profile {
 
-// Which kernels the user says do not depend on each other.
+// Pairs of kernels that the user has declared independent.
 class Independence {
  public:
   Independence();
@@ -23,7 +23,8 @@ class Independence {
   Independence(const Independence&) = delete;
   Independence& operator=(const Independence&) = delete;
 
-  // "A,B": kernels with A in their names from those with B, in either order. Both are RE2, without a comma.
+  // Adds a pair "A,B": kernels with A in their names are independent of kernels with B in theirs. A and B are RE2 patterns without
+  // a comma.
   Expected<void> add(const std::string& pair);
   bool empty() const { return pairs_.empty(); }
   bool states(const std::string& one, const std::string& other) const;

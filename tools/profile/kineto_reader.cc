@@ -16,7 +16,7 @@ namespace warpfold::profile {
 namespace {
 
 constexpr size_t kDeepest = 64;
-constexpr size_t kMostInputs = 64;  // of an operator; tensors of longer lists are left out
+constexpr size_t kMostInputs = 64;  // per operator; further tensors are omitted
 constexpr size_t kMostExtents = 16;
 
 // The use of the value under a key. Keys of `args` and of the event itself do not collide.
@@ -67,8 +67,9 @@ Field field_of(const Fields& fields, std::string_view key) {
   return found == fields.end() ? Field::kNone : found->second;
 }
 
-// RapidJSON's events. The text is { "deviceProperties": [ {...} ], "traceEvents": [ {...}, ... ] } or [ {...}, ... ]. Depths count
-// open brackets: an event's members are at depth event_, those of its args one deeper.
+// Handles RapidJSON's events. The text is { "deviceProperties": [ {...} ], "traceEvents": [ {...}, ... ] } or [ {...}, ... ]. A
+// depth is a number of open brackets: an event's members are at depth event_, members of its
+// `args` one deeper.
 class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> {
  public:
   Handler(ByteStream& bytes, LaunchCollector& collector) : bytes_(bytes), collector_(collector) {}
@@ -127,8 +128,13 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
       top_ = Top::kEvents;
       event_ = 2;
     }
-    if (field_ == Field::kInputs && depth_ == list_depth() + 1 && event_values_.inputs.size() < kMostInputs)
-      event_values_.inputs.emplace_back();
+    if (field_ == Field::kInputs && depth_ == list_depth() + 1) {
+      if (event_values_.inputs.size() < kMostInputs) {
+        event_values_.inputs.emplace_back();
+      } else {
+        field_ = Field::kNone;
+      }
+    }
     return true;
   }
   bool EndArray(rapidjson::SizeType) {
@@ -223,7 +229,7 @@ Expected<Profile> read_kineto(const std::string& file, std::unique_ptr<traces::a
   LaunchCollector collector;
   Handler handler(bytes, collector);
   rapidjson::Reader reader;
-  // Iterative: nesting of hostile files takes no stack. NaN: Kineto writes it for rates of nothing.
+  // Iterative parsing: deep nesting in hostile files uses no stack. NaN is accepted because Kineto writes it for undefined rates.
   constexpr unsigned kFlags =
       rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNanAndInfFlag;
   const rapidjson::ParseResult parsed = reader.Parse<kFlags>(bytes, handler);

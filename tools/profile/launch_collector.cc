@@ -27,7 +27,7 @@ EventKind event_kind(std::string_view category) {
 
 bool LaunchCollector::add(const TraceEvent& event) {
   if (!event.complete || event.kind == EventKind::kOther) return true;
-  const bool timed = std::abs(event.ts) <= kMostUs && event.dur >= 0 && event.dur <= kMostUs;  // false of NaN
+  const bool timed = std::abs(event.ts) <= kMostUs && event.dur >= 0 && event.dur <= kMostUs;  // false for NaN
   if (event.kind == EventKind::kOperator) {
     const uint32_t text = texts_.of({event.name, event.inputs, event.types});
     if (event.external_id) operators_.push_back({*event.external_id, text});
@@ -57,7 +57,7 @@ Profile LaunchCollector::take() {
   std::ranges::sort(operators_);
   join_calls();
   std::ranges::stable_sort(raws_, {}, [](const Raw& raw) { return raw.launch.start_us; });
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> shapes;  // by configuration and operator
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> shapes;  // index of a shape, by launch configuration and operator
   for (const Raw& raw : raws_) {
     if (raw.device != profile.device) continue;
     Launch& launch = profile.launches.emplace_back(raw.launch);

@@ -16,10 +16,10 @@ namespace warpfold::profile {
 
 enum class EventKind { kOther, kKernel, kCopy, kOperator, kCall };
 
-// By its category. Kineto of 2021 and before: "Kernel", "Memcpy", "Memset", "Operator", "Runtime".
+// The kind of an event by its category. Kineto of 2021 and before wrote "Kernel", "Memcpy", "Memset", "Operator", "Runtime".
 EventKind event_kind(std::string_view category);
 
-// An event of a trace, as far as it is read.
+// The fields of a trace's event that are used.
 struct TraceEvent {
   EventKind kind = EventKind::kOther;
   bool complete = false;  // "ph": "X"
@@ -39,7 +39,7 @@ struct TraceEvent {
   std::vector<std::string> types;
 };
 
-// Gives equal values the same number.
+// Numbers values: equal values get the same number.
 template <typename Value>
 class Numbers {
  public:
@@ -55,10 +55,10 @@ class Numbers {
   std::vector<const Value*> values_;
 };
 
-// Keeps what is needed of events, and joins launches with their operators at the end.
+// Collects events, and joins launches with their operators at the end.
 class LaunchCollector {
  public:
-  // False: the event cannot be.
+  // Returns false if the event is invalid.
   bool add(const TraceEvent& event);
   void add_device(uint64_t id, std::string name) { devices_[id] = std::move(name); }
 
@@ -75,7 +75,7 @@ class LaunchCollector {
     uint64_t external_id = UINT64_MAX;
     uint64_t correlation = 0;
   };
-  // An operator on its thread, and a call of CUDA's runtime that may have launched a kernel.
+  // An operator on its thread, or a call of CUDA's runtime that may have launched a kernel.
   struct Span {
     uint32_t thread;
     uint32_t text;
@@ -86,14 +86,15 @@ class LaunchCollector {
     uint64_t correlation;
     double at;
     uint32_t thread;
-    uint32_t text = kNone;  // of the innermost operator that encloses the call
+    uint32_t text = kNone;  // text of the innermost operator that encloses the call
   };
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // Walks each thread in time, with the operators that enclose the moment on a stack.
+  // Assigns each call its operator: visits each thread in order of time, with a stack of the operators that enclose the moment.
   void join_calls();
 
-  // By the External id. Kineto before 2023 gives a kernel its correlation as such: there by the call that launched the kernel.
+  // Finds a launch's operator by the External id. In Kineto before 2023, a kernel's External id is its correlation; then the
+  // operator is that of the call that launched the kernel.
   uint32_t operator_of(const Raw& raw) const;
 
   void choose_device(Profile& profile);

@@ -64,7 +64,7 @@ NamedKernel NameTable::find(const std::string& name) const {
 
 namespace {
 
-// Outside of template arguments: parameters begin at the first bracket, namespaces end at "::", a return type at a blank.
+// Outside template arguments, the first bracket starts the parameters, "::" ends a namespace, and a blank ends the return type.
 std::string without_scope(std::string name) {
   for (const std::string_view scope : {"(anonymous namespace)::", "at::native::"}) {
     for (size_t at = name.find(scope); at != std::string::npos; at = name.find(scope, at)) name.erase(at, scope.size());
@@ -87,18 +87,18 @@ std::string without_scope(std::string name) {
 
 std::string short_name(const std::string& name, size_t most) {
   std::string kept = without_scope(name);
-  // CUTLASS's entry points say nothing: "Kernel2<cutlass_80_...>", "device_kernel<flash::FlashAttnBwd<...>>".
+  // CUTLASS's entry points are not informative: "Kernel2<cutlass_80_...>", "device_kernel<flash::FlashAttnBwd<...>>".
   for (const std::string_view entry : {"Kernel<", "Kernel2<", "device_kernel<"}) {
     if (!kept.starts_with(entry) || !kept.ends_with(">")) continue;
     kept = kept.substr(entry.size(), kept.size() - entry.size() - 1);
-    // "dpsk::grouped_gemm::cuda::fp8_ptp128c::GemmKernel": the namespace says more than the class.
+    // "dpsk::grouped_gemm::cuda::fp8_ptp128c::GemmKernel": keep the last namespace, which is more informative than the class.
     const size_t scope = kept.rfind("::", kept.find('<'));
     const size_t before = scope == std::string::npos || scope == 0 ? scope : kept.rfind("::", scope - 1);
     if (scope != std::string::npos && before != std::string::npos) kept.erase(0, before + 2);
   }
   if (kept.size() <= most) return kept;
   size_t end = most - 3;
-  while (end > 0 && (static_cast<unsigned char>(kept[end]) & 0xC0U) == 0x80) --end;  // not inside a character of UTF-8
+  while (end > 0 && (static_cast<unsigned char>(kept[end]) & 0xC0U) == 0x80) --end;  // do not cut inside a UTF-8 character
   return kept.substr(0, end) + "...";
 }
 

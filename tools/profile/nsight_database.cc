@@ -11,7 +11,7 @@
 namespace warpfold::profile {
 namespace {
 
-// A range of torch's emit_nvtx: "aten::mm, seq = 7, op_id = 3, sizes = [[2048, 1024], [1024, 4096]]".
+// Parses a range of torch's emit_nvtx: "aten::mm, seq = 7, op_id = 3, sizes = [[2048, 1024], [1024, 4096]]".
 void read_range(std::string_view text, TraceEvent& event) {
   event.name = text.substr(0, text.find(','));
   constexpr std::string_view kSizes = "sizes = ";
@@ -38,7 +38,7 @@ class Database {
     return {};
   }
 
-  // Whether it has the table. A view of that name could be any computation.
+  // Checks for a table. A view of that name is refused, because it could be any computation.
   Expected<bool> has(const std::string& table) {
     bool found = false;
     bool view = false;
@@ -52,7 +52,7 @@ class Database {
     return found;
   }
 
-  // Calls `take` for each row, until it says false.
+  // Calls `take` for each row until it returns false.
   template <typename Take>
   Expected<void> each(const std::string& query, Take take) {
     sqlite3_stmt* prepared = nullptr;
@@ -94,7 +94,7 @@ TraceEvent timed(sqlite3_stmt* row, EventKind kind) {
   return event;
 }
 
-// Source of tables and columns: Nsight Systems user guide, SQLite schema reference.
+// Reads the export. Source of tables and columns: Nsight Systems user guide, SQLite schema reference.
 class Export {
  public:
   explicit Export(const std::string& path) : path_(path), database_(path) {}
@@ -167,7 +167,7 @@ class Export {
     });
   }
 
-  // Ranges and the calls of CUDA's runtime that they enclose.
+  // Reads the NVTX ranges, and the calls of CUDA's runtime that they enclose.
   Expected<void> read_operators() {
     for (const char* table : {"NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME"}) {
       const auto has = database_.has(table);

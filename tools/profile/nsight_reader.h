@@ -8,21 +8,21 @@
 
 namespace warpfold::profile {
 
-// Whether a line of the text is the header of a table that read_nsight_table reads.
+// True if a line of the text is the header of a table that read_nsight_table reads.
 bool is_nsight_table(std::string_view text);
 
-// Launches in a table of CSV, of either:
+// Reads the launches of a CSV table from one of these commands:
 //
 //   nsys stats --report cuda_gpu_trace --format csv REPORT     Nsight Systems: start and duration of each launch and copy
 //   ncu --csv --page raw (or details) ...                      Nsight Compute: a kernel at a time, so that starts are unknown:
 //                                                              launches follow each other without gaps
 //
-// Lines before the header are messages of the tools. Units stand in the headers, in a row of units, or beside the values. Fails,
-// with file:line:column, at a damaged table, a number that is none, an unknown unit, and where no kernel is.
+// Lines before the header are messages of the tools. Units are in the headers, in a row of units, or beside the values. Fails, with
+// file:line:column, if the table is damaged, a number is malformed, a unit is unknown, or there is no kernel.
 Expected<Profile> read_nsight_table(const std::string& file, std::string_view text);
 
-// Launches in the SQLite export of Nsight Systems (nsys export --type sqlite). NVTX ranges of torch's emit_nvtx(record_shapes=True)
-// are the operators. Fails at a damaged database, one without the tables of CUDA's kernels, and at views in their place.
+// Reads the launches of Nsight Systems' SQLite export (nsys export --type sqlite). The operators are the NVTX ranges of torch's
+// emit_nvtx(record_shapes=True). Fails if the database is damaged, lacks the tables of CUDA's kernels, or has views in their place.
 Expected<Profile> read_nsight_database(const std::string& path);
 
 }  // namespace warpfold::profile

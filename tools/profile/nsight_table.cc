@@ -21,13 +21,13 @@ struct Unit {
   std::string_view name;
   double factor;
 };
-// Names of Nsight Systems, of Nsight Compute, and of its older versions. Memory counts in powers of 1000.
+// Units as named by Nsight Systems, by Nsight Compute, and by its older versions. Memory counts in powers of 1000.
 constexpr std::array kTimes{Unit{"ns", 1e-3},     Unit{"nsecond", 1e-3}, Unit{"us", 1},    Unit{"usecond", 1}, Unit{"ms", 1e3},
                             Unit{"msecond", 1e3}, Unit{"s", 1e6},        Unit{"sec", 1e6}, Unit{"second", 1e6}};
 constexpr std::array kBytes{Unit{"B", 1},          Unit{"KB", 1e3},          Unit{"MB", 1e6},
                             Unit{"byte/block", 1}, Unit{"Kbyte/block", 1e3}, Unit{"Mbyte/block", 1e6}};
 
-// Rows of one of the tables, made into launches.
+// Converts the rows of a table to launches.
 class Table {
  public:
   explicit Table(const std::string& file) : file_(file) {}
@@ -53,7 +53,7 @@ class Table {
  private:
   using Column = std::optional<size_t>;
 
-  // By its name without the unit: "Start (ns)".
+  // Finds a column by its name without the unit: "Start" finds "Start (ns)".
   Column column(std::string_view name) const {
     const auto found = std::ranges::find_if(header_, [name](const CsvCell& cell) {
       return cell.text == name || (cell.text.starts_with(name) && cell.text.substr(name.size()).starts_with(" ("));
@@ -99,7 +99,7 @@ class Table {
     if (!value) return value;
     return *value * found->factor;
   }
-  // The unit in the header, as in "Start (ns)".
+  // The unit in a column's header, as in "Start (ns)".
   std::string_view unit_of(size_t column) const {
     const std::string_view name = header_[column].text;
     const size_t open = name.rfind('(');
@@ -111,7 +111,7 @@ class Table {
     return static_cast<uint64_t>(std::min(*value, 1e18));
   }
 
-  // Of Nsight Systems: a launch or a copy.
+  // Nsight Systems: one row per launch or copy.
   Expected<void> take_launch(const std::vector<CsvCell>& row) {
     TraceEvent event;
     event.complete = true;
@@ -147,7 +147,7 @@ class Table {
     return add(event, row.front());
   }
 
-  // "NVIDIA A100-SXM4-40GB (0)".
+  // Splits "NVIDIA A100-SXM4-40GB (0)" into the GPU's name and its number.
   Expected<void> take_device(const CsvCell& cell, TraceEvent& event) {
     const size_t open = cell.text.rfind(" (");
     if (open == std::string::npos || !cell.text.ends_with(')'))
@@ -159,7 +159,7 @@ class Table {
     return {};
   }
 
-  // Of Nsight Compute: "(132, 1, 1)".
+  // Nsight Compute: "(132, 1, 1)".
   static std::vector<uint64_t> extents_of(std::string_view text) {
     const auto inner = lists_of("[[" + std::string(text) + "]]");
     return inner.empty() ? std::vector<uint64_t>{} : inner.front();
@@ -174,7 +174,7 @@ class Table {
     return event;
   }
 
-  // The raw page: a row a kernel, a column a metric.
+  // The raw page: one row per kernel, one column per metric.
   Expected<void> take_kernel(const std::vector<CsvCell>& row) {
     pending_ = {kernel_of(row), row.front()};
     for (size_t c = 0; c < row.size(); ++c) {
@@ -184,7 +184,7 @@ class Table {
     return flush();
   }
 
-  // The details page: a row a metric.
+  // The details page: one row per metric.
   Expected<void> take_metric(const std::vector<CsvCell>& row) {
     if (!pending_ || pending_->second.text != row[id_].text) {
       if (auto last = flush(); !last) return last;
@@ -234,16 +234,16 @@ class Table {
 
   const std::string& file_;
   std::vector<CsvCell> header_{};
-  std::vector<CsvCell> units_{};  // Nsight Compute's raw page has a row of them
-  bool systems_ = false;          // of Nsight Systems
+  std::vector<CsvCell> units_{};  // row of units in Nsight Compute's raw page
+  bool systems_ = false;          // true: a table of Nsight Systems
   size_t id_ = 0;
   Column metric_name_{};
-  std::optional<std::pair<TraceEvent, CsvCell>> pending_{};  // a kernel of Nsight Compute, and where it began
+  std::optional<std::pair<TraceEvent, CsvCell>> pending_{};  // a kernel of Nsight Compute, and its first cell
   double time_ = 0;
   LaunchCollector collector_{};
 };
 
-// Where the header begins, behind messages of the tools; none: nowhere.
+// Position of the header, after messages of the tools.
 struct Header {
   size_t at;
   int line;

@@ -4,8 +4,8 @@
 
 namespace warpfold::profile {
 
-// Launches are in the order of their starts. A launch is looked at beside as many others as a GPU runs at most, those that end
-// last: a trace with more is no GPU's.
+// Launches are in order of their starts. A launch is compared with at most as many running launches as a GPU can hold, those with
+// the latest ends. A trace with more cannot come from a GPU.
 Occupied occupied(const Profile& profile) {
   constexpr size_t kMostResident = 128;  // grids resident on a device: CUDA C++ Programming Guide 12, table of compute capabilities
   Occupied result;

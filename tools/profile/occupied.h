@@ -9,16 +9,16 @@
 
 namespace warpfold::profile {
 
-// When the GPU had something to do, launches and copies alike.
+// Times at which the GPU was busy with launches or copies.
 struct Occupied {
-  double span_us = 0;     // from the first start to the last end
-  double busy_us = 0;     // at least one
-  double overlap_us = 0;  // two or more
+  double span_us = 0;     // time from the first start to the last end
+  double busy_us = 0;     // time with at least one launch or copy
+  double overlap_us = 0;  // time with two or more launches or copies
   uint64_t gaps = 0;
   double gaps_us = 0;
   double longest_gap_us = 0;
-  std::vector<bool> beside;                                  // by launch: another launch overlaps it
-  std::map<std::pair<uint32_t, uint32_t>, double> together;  // how long launches of two shapes overlapped, the smaller shape first
+  std::vector<bool> beside;                                  // whether another launch overlaps the launch of this index
+  std::map<std::pair<uint32_t, uint32_t>, double> together;  // overlap of two shapes' launches in microseconds, smaller shape first
 };
 Occupied occupied(const Profile& profile);
 

@@ -10,11 +10,11 @@ namespace warpfold::profile {
 // The operator that launched a kernel, as torch.profiler records it with record_shapes=True.
 struct Operator {
   std::string name;                           // "aten::addmm"
-  std::vector<std::vector<uint64_t>> inputs;  // extents; none: a scalar, a list or an absent tensor
+  std::vector<std::vector<uint64_t>> inputs;  // extents; empty: a scalar, a list or an absent tensor
   std::vector<std::string> types;             // "c10::BFloat16"
 };
 
-// A kernel with the shape of its launch. Launches that agree in all of this do the same work.
+// A kernel with the shape of its launch. Launches with equal shapes do the same work.
 struct LaunchShape {
   std::string name;
   std::array<uint32_t, 3> grid{};
@@ -27,10 +27,10 @@ struct LaunchShape {
   uint32_t threads() const { return block[0] * block[1] * block[2]; }
 };
 
-// A launch, or a copy of the driver's.
+// A launch, or a copy by the driver.
 struct Launch {
   static constexpr uint32_t kCopy = UINT32_MAX;  // memcpy or memset: no kernel
-  uint32_t shape = kCopy;                        // of Profile::shapes
+  uint32_t shape = kCopy;                        // index in Profile::shapes
   uint32_t stream = 0;
   double start_us = 0;
   double us = 0;
@@ -40,11 +40,11 @@ struct Launch {
 struct Profile {
   std::string gpu;                  // "NVIDIA H100 80GB HBM3"; empty: not recorded
   uint32_t device = 0;              // the GPU with the most kernel time
-  uint32_t other_devices = 0;       // GPUs whose kernels are left out
-  bool one_at_a_time = false;       // of Nsight Compute: each kernel ran by itself; starts, gaps and overlaps are not the step's
-  bool shapes_recorded = false;     // an operator of a launch has input extents
+  uint32_t other_devices = 0;       // GPUs whose kernels are omitted
+  bool one_at_a_time = false;       // Nsight Compute: each kernel ran alone, so starts, gaps and overlaps are unknown
+  bool shapes_recorded = false;     // at least one launch's operator has input extents
   std::vector<LaunchShape> shapes;  // distinct, in the order of their first launch
-  std::vector<Launch> launches;     // by start
+  std::vector<Launch> launches;     // in order of their starts
 };
 
 }  // namespace warpfold::profile

@@ -7,8 +7,8 @@
 
 namespace warpfold::profile {
 
-// Reads a profile by its content: JSON of torch.profiler (read_kineto), a SQLite export of Nsight Systems, or a table of Nsight
-// Systems or Nsight Compute (nsight_reader.h); text may be compressed. A table of more than 256 MB is refused.
+// Reads a profile and detects its format by content: JSON of torch.profiler (read_kineto), a SQLite export of Nsight Systems, or a
+// table of Nsight Systems or Nsight Compute (nsight_reader.h). Text may be compressed. A table of more than 256 MB is refused.
 Expected<Profile> read_profile(const std::string& path);
 
 }  // namespace warpfold::profile

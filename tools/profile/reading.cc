@@ -21,7 +21,7 @@ uint64_t number(const Values& values, const std::string& name) {
   return value;
 }
 
-// The template with each {NAME} replaced; `missing` gets the first name without a value.
+// Replaces each {NAME} in the template; `missing` receives the first name without a value.
 std::string filled(const std::string& text, const Values& values, std::string& missing) {
   std::string result;
   for (size_t at = 0; at < text.size();) {
@@ -50,7 +50,7 @@ class Reader {
     for (auto& [name, value] : sizes.values) values_[name] = std::move(value);
     reading_.notes.assign(rule_.assumption().begin(), rule_.assumption().end());
     for (std::string& note : sizes.notes) reading_.notes.push_back(std::move(note));
-    std::string unknown;  // a text for people may have gaps
+    std::string unknown;  // a text for display may have gaps
     reading_.reads_as = filled(rule_.reads_as(), values_, unknown);
     reading_.opaque = !rule_.opaque().empty() ? rule_.opaque() : sizes.missing;
     if (reading_.opaque.empty()) make();
@@ -61,7 +61,8 @@ class Reader {
  private:
   void set(const std::string& name, uint64_t value) { values_[name] = std::to_string(value); }
 
-  // Parts of k and products of a batch as further rows of one product: as many CTAs of the same work. AmpereGemm has neither.
+  // Models parts of k and products of a batch as further rows of one product: the same number of CTAs with the same work.
+  // AmpereGemm supports neither.
   void stack_rows() {
     const uint64_t batch = number(values_, "batch"), split = number(values_, "split");
     if (batch * split <= 1) return;
@@ -72,7 +73,7 @@ class Reader {
   }
 
   void take_recorded_tile() {
-    // Loops were recorded on operands of 16 bits; TF32's are twice as wide.
+    // Loops were recorded for 16-bit operands; TF32 operands are twice as wide.
     const uint64_t words = values_["type"] == "tf32" ? 2 : 1;
     set("tile_k", words * number(values_, "tile_k"));
     const auto nearest = workloads::nearest_recorded_tile(
@@ -100,7 +101,7 @@ class Reader {
     set("stages", tile.stages);
   }
 
-  // A CTA multiplies whole tiles, of which it stores a part.
+  // A CTA always multiplies whole tiles, even if it stores only a part.
   void fill_tile(const std::string& size, uint32_t tile) {
     if (number(values_, size) >= tile) return;
     reading_.notes.push_back(values_[size] + " rows or columns are simulated as the " + std::to_string(tile) + " of a tile");
@@ -122,7 +123,7 @@ class Reader {
     for (const Column& column : rule_.column()) put(column.name(), filled(column.value(), values_, missing));
     put("gpu", on_.gpu.name());
     put("id", "launch");
-    put("time_ms", "1");  // a row has one; the report compares launches itself
+    put("time_ms", "1");  // a row must state a time; the report compares launches itself
     put("how_read", "CUPTI's activity records, as Nsight Systems has them");
     if (product && !rule_.mma_sync() && number(values_, "batch") > 1) {
       put("dims_other", "groups=" + values_["batch"] + ";M_per_group=" + values_["m"]);
@@ -131,7 +132,7 @@ class Reader {
     if (as_traced || !product) {
       put("set", filled(rule_.settings(), values_, missing));
     } else {
-      put("impl", "cuBLAS");  // on another GPU the library takes another kernel
+      put("impl", "cuBLAS");  // on another GPU the library chooses another kernel
     }
     if (!missing.empty()) {
       reading_.opaque = "neither the name nor the operator says its " + missing;
@@ -148,13 +149,13 @@ class Reader {
       return;
     }
     reading_.run = std::move(mapped->runs[rule_.run()]);
-    // The memset by which benchmarks empty L2 in front of a call has no part in a step.
+    // Removes the memset by which benchmarks empty L2 before a call; it does not occur in a step.
     auto& kernels = *reading_.run->scenario.mutable_kernel();
     for (int k = kernels.size(); k-- > 0;) {
       if (kernels.Get(k).name() == "flush") kernels.DeleteSubrange(k, 1);
     }
     kernels.Mutable(0)->set_name("kernel");
-    // Passes are far from the power limit: the highest clock, as operator_of_row has it.
+    // Elementwise passes stay far below the power limit, so they run at the highest clock, as in operator_of_row.
     configs::Gpu& gpu = *reading_.run->scenario.mutable_gpu();
     if (rule_.sizes() == ELEMENTS && gpu.power().has_clock_limit_mhz()) gpu.set_clock_mhz(gpu.power().clock_limit_mhz());
   }

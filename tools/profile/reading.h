@@ -12,26 +12,27 @@
 
 namespace warpfold::profile {
 
-// A launch as a kernel that can be simulated, or why it is none.
+// The interpretation of a launch: a kernel that can be simulated, or the reason why there is none.
 struct Reading {
-  std::string family;                    // empty: no rule knows the name
-  std::string reads_as;                  // tile and sizes, for people
-  std::vector<std::string> notes;        // assumptions; where grid and sizes disagree
-  std::string opaque;                    // why `run` is missing
-  std::optional<validation::Run> run{};  // the kernel alone, called "kernel"
+  std::string family;                    // empty: no rule matches the name
+  std::string reads_as;                  // tile and sizes, for display
+  std::vector<std::string> notes;        // assumptions, and contradictions between grid and sizes
+  std::string opaque;                    // the reason if `run` is missing
+  std::optional<validation::Run> run{};  // the kernel alone, named "kernel"
 };
 
 struct SimulatedGpu {
   const configs::Gpu& gpu;
-  bool traced = false;    // the trace is of this GPU: tiles and footprints count; else the library chooses anew
+  bool traced = false;    // the trace is of this GPU, so its tiles and footprints apply; otherwise the library chooses anew
   std::string operators;  // folder of the launch descriptions
 };
 
-// The name by the table, sizes by the operator and the grid, the kernel as validation makes one of a measured row (RowMapper).
+// Interprets a launch: its name by the table, its sizes by the operator and the grid. The kernel is made in the same way as
+// validation makes one from a measured row (RowMapper).
 Reading read_launch(const NameTable& names, const LaunchShape& shape, const SimulatedGpu& on, validation::RowMapper& mapper);
 
-// A CTA of the reading's kernel occupies what the profile says of the launch. The reading becomes opaque where no kernel can be
-// made of it. Makes the kernel, which takes longer than reading.
+// Gives the kernel's CTA the registers and shared memory of the launch in the profile. The reading becomes opaque if no kernel can
+// be made. Generates the kernel, which takes longer than read_launch.
 void occupy_as_traced(const LaunchShape& shape, Reading& reading);
 
 }  // namespace warpfold::profile

@@ -11,7 +11,7 @@ namespace {
 
 using Extents = std::vector<uint64_t>;
 
-constexpr uint64_t kLargest = uint64_t{1} << 40;  // of a size; products of hostile extents end here
+constexpr uint64_t kLargest = uint64_t{1} << 40;  // upper limit of a size; products of hostile extents saturate here
 
 uint64_t product(uint64_t one, uint64_t other) { return other == 0 || one <= kLargest / other ? one * other : kLargest; }
 uint64_t elements_of(const Extents& extents) { return std::accumulate(extents.begin(), extents.end(), uint64_t{1}, product); }
@@ -56,15 +56,15 @@ class Finder {
     return std::min(value, kLargest);
   }
 
-  // Tensors of the operator that have extents.
+  // The operator's tensors that have extents.
   std::vector<Extents> tensors() const {
     std::vector<Extents> tensors;
     std::ranges::copy_if(shape_.op.inputs, std::back_inserter(tensors), [](const Extents& extents) { return !extents.empty(); });
     return tensors;
   }
 
-  // The last two tensors of which the first one's last extent is the second one's last but one: mm, addmm, bmm, baddbmm. A linear
-  // layer's weight is n x k.
+  // The last two tensors that can be multiplied: the last extent of the first equals the last but one of the second (mm, addmm,
+  // bmm, baddbmm). A linear layer's weight is n x k.
   struct Product {
     uint64_t batch, m, n, k;
   };
@@ -85,7 +85,7 @@ class Finder {
     return std::nullopt;
   }
 
-  // A column-major library computes the transposed product: its rows are our columns. Takes the reading that fits the grid.
+  // A column-major library computes the transposed product, whose rows are our columns. Takes the orientation that fits the grid.
   void find_product() {
     const auto product_of = matrices();
     if (!product_of) {
@@ -101,7 +101,7 @@ class Finder {
     }
     const uint64_t tile_m = group("tile_m"), tile_n = group("tile_n");
     const bool transposed = fits(n, m, batch), as_is = fits(m, n, batch);
-    const bool turned = transposed || !as_is;  // cuBLAS and its callers are column-major
+    const bool turned = transposed || !as_is;  // the default, because cuBLAS and its callers are column-major
     set("m", turned ? n : m);
     set("n", turned ? m : n);
     set("k", k);
@@ -118,11 +118,11 @@ class Finder {
     const uint64_t tile_m = group("tile_m"), tile_n = group("tile_n");
     if (tile_m == 0 || tile_n == 0) return false;
     const uint64_t across = rounded_up(rows, tile_m), along = rounded_up(columns, tile_n);
-    if (!named_.rule->whole_tiles()) return true;  // persistent: the CTAs of any grid take the tiles in turn
+    if (!named_.rule->whole_tiles()) return true;  // persistent: any grid can take the tiles in turn
     constexpr uint64_t kMostGrid =
-        65535;  // of z: kernels of more products take them in turn (CUDA C Programming Guide, technical specifications)
+        65535;  // largest grid in z; kernels with more products loop over them (CUDA C Programming Guide, technical specifications)
     if (batch <= kMostGrid ? shape_.grid[2] % batch != 0 : shape_.grid[2] != kMostGrid) return false;
-    // CUTLASS's GemmIdentityThreadblockSwizzle: a grid of tiles x S by tiles / S (threadblock_swizzle.h). cuBLAS has S = 16 too
+    // CUTLASS's GemmIdentityThreadblockSwizzle: a grid of tiles x S by tiles / S (threadblock_swizzle.h). cuBLAS also has S = 16
     // [NS].
     for (const uint64_t swizzle : {1, 2, 4, 8, 16}) {
       if (shape_.grid[0] == across * swizzle && shape_.grid[1] == rounded_up(along, swizzle)) return true;
@@ -131,7 +131,7 @@ class Finder {
     return false;
   }
 
-  // The extents that the operator's tensors broadcast to.
+  // Number of elements to which the operator's tensors broadcast.
   std::optional<uint64_t> broadcast(const std::vector<Extents>& all) const {
     Extents result;
     for (Extents each : all) {
@@ -147,7 +147,7 @@ class Finder {
     return elements_of(result);
   }
 
-  // Of the name's type, else of the operator's first tensor.
+  // Bytes of the type in the kernel's name, otherwise of the operator's first tensor.
   uint64_t bytes_of_type() const {
     const auto named = named_.groups.find("type");
     const std::string type = named != named_.groups.end() ? named->second : shape_.op.types.empty() ? "" : shape_.op.types.front();
@@ -231,7 +231,7 @@ class Finder {
       note("grid " + grid_text(shape_) + " has fewer warps than half of the " + text(rows) + " rows");
   }
 
-  // Tensors batch x tokens x heads x head_dim, as FlashAttention has them.
+  // Tensors are batch x tokens x heads x head_dim, as in FlashAttention.
   void find_attention() {
     const std::vector<Extents> all = tensors();
     const uint64_t tile = std::max<uint64_t>(group("tile_q"), 1);

@@ -10,20 +10,20 @@
 
 namespace warpfold::profile {
 
-// The sizes of a launch under the names that a rule's templates use, and what is to be said of them.
+// The sizes of a launch, under the names that a rule's templates use, with notes on them.
 struct Sizes {
   std::map<std::string, std::string> values;
-  std::vector<std::string> notes;  // derived within a tile; grid and sizes disagree
-  std::string missing;             // why there are none
-  bool grid_fits = false;          // PRODUCT: tiles of the name cover the product in the launch's grid
+  std::vector<std::string> notes;  // the size is known only to within a tile; or grid and sizes disagree
+  std::string missing;             // the reason if there are none
+  bool grid_fits = false;          // PRODUCT: the tiles of the name cover the product in the launch's grid
 };
 
-// Sizes of the operator's tensors where the trace has them, else of the grid:
+// Returns the sizes of the operator's tensors if the trace has them, otherwise those that follow from the grid:
 //
-//   PRODUCT    m and n of whole tiles. A grid does not say k: without the operator's tensors they are missing.
-//              Checked, of a CTA a tile: the grid is that of CUTLASS's swizzles by 1, 2, 4, 8 or 16.
-//   ELEMENTS   CTAs x threads x elements of a thread. Checked: a thread has 1 to 32 elements.
-//   ROWS       missing without the operator's first tensor. Checked: no more rows than warps.
+//   PRODUCT    m and n of whole tiles. A grid does not tell k: without the operator's tensors the sizes are missing.
+//              Checked, if a CTA has one tile: the grid is that of CUTLASS's swizzles by 1, 2, 4, 8 or 16.
+//   ELEMENTS   CTAs x threads x elements per thread. Checked: a thread has 1 to 32 elements.
+//   ROWS       missing without the operator's first tensor. Checked: no more than two rows per warp.
 //   ATTENTION  queries of whole tiles, batch and heads of grid.y and grid.z. Checked: the grid's three extents.
 Sizes sizes_of(const NamedKernel& named, const LaunchShape& shape);
 

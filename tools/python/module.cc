@@ -1,4 +1,4 @@
-// What Python's package `warpfold` is made of: commands asked in this process, and the schemas of what they take and give.
+// The native part of Python's package `warpfold`: commands that run in this process, and the schemas of their inputs and outputs.
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/stubs/logging.h>
@@ -35,7 +35,7 @@ namespace {
 
 namespace pb = google::protobuf;
 
-// Exceptions of the package, each with exit_code, file, line, column (0: unknown) and message.
+// Exceptions of the package by exit code. Each has exit_code, file, line, column (0: unknown) and message.
 py::object& exception_of(int exit_code) {
   static std::map<int, py::object> known;
   return known[exit_code];
@@ -45,7 +45,7 @@ py::object& exception_of(int exit_code) {
   const bool known =
       failure.exit_code == cli::kUserError || failure.exit_code == cli::kDeadlock || failure.exit_code == cli::kCannotWrite;
   const int code = known ? failure.exit_code : cli::kInternalError;
-  // A traceback shows it on a terminal, and Python's texts are Unicode.
+  // A traceback shows the text on a terminal, and Python's strings are Unicode, so it must be escaped.
   const py::object exception = exception_of(code)(cli::text_of(failure));
   exception.attr("exit_code") = failure.exit_code;
   const std::string& file = failure.diagnostic.file;
@@ -58,7 +58,8 @@ py::object& exception_of(int exit_code) {
   throw py::error_already_set();
 }
 
-// Tells `watcher`, unless it is None, how far the command is where that has changed. What it raises is left as Python's error.
+// Reports the command's progress to `watcher`, unless it is None, if the progress has changed. Returns false if `watcher` raises;
+// the exception is left as Python's error.
 bool tell(const py::object& watcher, std::optional<cli::Progress>& told) {
   if (watcher.is_none()) return true;
   auto now = cli::current_progress();
@@ -73,7 +74,8 @@ bool tell(const py::object& watcher, std::optional<cli::Progress>& told) {
   }
 }
 
-// The interpreter is free meanwhile. Ctrl-C, or what `watcher` raises, stops the simulation and is raised.
+// Runs a command without holding the interpreter's lock. Ctrl-C, or an exception from `watcher`, stops the simulation and is
+// raised.
 std::string ask(const std::vector<std::string>& words, const py::object& watcher) {
   auto asked = [&] {
     const py::gil_scoped_release release;
@@ -101,14 +103,14 @@ std::string ask(const std::vector<std::string>& words, const py::object& watcher
     if (!answer) raise(answer.error());
     return *answer;
   } catch (const sim::Interrupted&) {
-    if (!interrupted) throw;  // another thread's Ctrl-C
+    if (!interrupted) throw;  // Ctrl-C of another thread
     sim::stop_wanted() = false;
     throw py::error_already_set();
   }
 }
 
-// Messages of results and scenarios by name: fields in order, each with type ("int", "float", "str", "bool", a message, or an
-// enum's values), whether it is a list, and whether it may be absent.
+// Adds a message of results or scenarios to the schema, by name: its fields in order, each with its type ("int", "float", "str",
+// "bool", a message, or an enum's values), whether it is a list, and whether it may be absent.
 void add_schema(const pb::Descriptor& message, py::dict& schema) {
   if (schema.contains(message.name().c_str())) return;
   py::list fields;
@@ -158,7 +160,7 @@ py::dict schema() {
   return all;
 }
 
-// A scenario, its fields as JSON, as the text that files hold.
+// Converts a scenario, with its fields as JSON, to the text of a scenario file.
 std::string scenario_text(const std::string& json) {
   configs::Scenario scenario;
   if (const auto read = pb::util::JsonStringToMessage(json, &scenario); !read.ok())
@@ -168,7 +170,7 @@ std::string scenario_text(const std::string& json) {
   return text;
 }
 
-// As the commands do: whole, or not at all.
+// Writes a file as the commands do: whole, or not at all.
 void write_file(const std::string& path, const std::string& text) {
   if (auto written = cli::write_output(path, text); !written) raise(written.error());
 }
@@ -178,7 +180,7 @@ void write_file(const std::string& path, const std::string& text) {
 
 PYBIND11_MODULE(_warpfold, module) {
   using namespace warpfold;
-  google::protobuf::SetLogHandler(nullptr);  // its own remarks on bad input would stand beside our exception
+  google::protobuf::SetLogHandler(nullptr);  // keeps protobuf's remarks on bad input from appearing beside our exception
   const auto exception = [&](const char* name, py::handle base, const char* doc) {
     const py::object type = py::reinterpret_steal<py::object>(
         PyErr_NewExceptionWithDoc((std::string("warpfold.") + name).c_str(), doc, base.ptr(), nullptr));

@@ -1,6 +1,6 @@
-// Who gives way to whom: wgmma kept in flight without a drain (two committed groups), by one and by two warpgroups, beside floods
-// of instructions of other warps. What both sides take, alone and together: whether an arbiter starves one of them. m64n64k16 with
-// both operands in shared memory needs every wavefront of 128 bytes that shared memory has.
+// Arbitration between wgmma and other instructions. One or two warpgroups keep wgmma in flight without a drain (two committed
+// groups), while other warps flood a pipe with instructions. Times of both sides, alone and together, tell whether an arbiter
+// starves one of them. m64n64k16 with both operands in shared memory takes every wavefront of 128 bytes that shared memory offers.
 
 #include "tools/silicon/report.h"
 #include "tools/silicon/timed_loop.h"
@@ -9,21 +9,21 @@
 namespace silicon {
 namespace {
 
-constexpr int kEach = 4;         // wgmmas of a committed group
-constexpr int kFloodEach = 128;  // instructions of a flood between two looks at the flag
+constexpr int kEach = 4;         // wgmmas per committed group
+constexpr int kFloodEach = 128;  // instructions of a flood between two checks of the flag
 constexpr int kOperandBytes = 65536;
-constexpr int kAreaBytes = 1024;  // of shared memory for each warp of a flood
+constexpr int kAreaBytes = 1024;  // shared memory per warp of a flood
 constexpr int kMaxWarps = 12;
 constexpr int kSharedBytes = kOperandBytes + kMaxWarps * kAreaBytes + 1024;
-constexpr int kFloodSteps = 2000;  // alone
+constexpr int kFloodSteps = 2000;  // steps of a flood without wgmma
 
 struct FloodTime {
   long long cycles;
   long long instructions;
 };
 
-// What a warp of a flood works on: shared memory of its own, lines of global memory of its own to write, one for each instruction
-// between two looks, and words that hold their own address to read.
+// The memory of a flood's warp: an area of shared memory, lines of global memory to write (one for each instruction between two
+// checks), and words to read that hold their own address.
 struct Area {
   unsigned shared;
   unsigned* lines;
@@ -31,7 +31,7 @@ struct Area {
   unsigned lane;
 };
 
-// Loads from shared memory that holds its own addresses: lane i at byte `kStride` i.
+// Prepares shared memory that holds its own addresses: lane i at byte `kStride` i.
 template <unsigned kStride>
 __device__ unsigned own_address(const Area& area) {
   const unsigned at = area.shared + kStride * area.lane;
@@ -81,7 +81,7 @@ class Ldsm4 {
  public:
   static constexpr const char* kName = "LDSM.x4";
   __device__ explicit Ldsm4(const Area& area) {
-    // Lane L gets word L of the first matrix: the address of its own row.
+    // Lane L receives word L of the first matrix: the address of its own row.
     asm volatile("st.shared.u32 [%0], %1;" ::"r"(area.shared + 4 * area.lane), "r"(area.shared + 16 * area.lane) : "memory");
     __syncwarp();
     for (unsigned& each : r_) each = area.shared + 16 * area.lane;
@@ -175,7 +175,7 @@ class Ffma3 {
   float r_[16];
 };
 
-// Instructions of one result and so many fresh registers.
+// Instructions with one result and the stated number of fresh registers.
 struct Prmt1 {
   static constexpr const char* kName = "PRMT of 1 register";
   __device__ static void run(unsigned& r, unsigned, unsigned) { asm volatile("prmt.b32 %0, %0, %0, 0x0321;" : "+r"(r)); }
@@ -253,9 +253,10 @@ class ImadWideFlood {  // two factors, two results
   std::uint64_t r_[8];
 };
 
-constexpr int threads_for(int columns) { return columns == 256 ? 384 : 640; }  // what registers for the sums leave
+constexpr int threads_for(int columns) { return columns == 256 ? 384 : 640; }  // limited by the registers that the sums leave
 
-// `warpgroups` of the CTA multiply until they have committed `groups`; its other warps flood as long, or `kFloodSteps` alone.
+// `warpgroups` warpgroups of the CTA multiply until they have committed `groups`. Its other warps flood for the same time, or for
+// `kFloodSteps` if no warpgroup multiplies.
 template <int kColumns, typename Flood>
 __global__ void __launch_bounds__(threads_for(kColumns), 1)
     multiply_and_flood(LoopTime* times, FloodTime* floods, unsigned* lines, unsigned long long* cells, unsigned* sink,
@@ -312,8 +313,8 @@ __global__ void __launch_bounds__(threads_for(kColumns), 1)
 }
 
 struct Both {
-  double wgmma = 0;  // cycles of an SM between two of them
-  double flood = 0;  // cycles of an SM between two instructions
+  double wgmma = 0;  // SM cycles between two wgmmas
+  double flood = 0;  // SM cycles between two instructions of the flood
   double clock_mhz = 0;
 };
 

@@ -1,5 +1,5 @@
-// Additions in L2, with the old value (ATOM) and without (RED): all threads on one address, one address a warp, one a CTA, all
-// apart.
+// Additions in L2 that return the old value (ATOM) or do not (RED): all threads on one address, one address per warp, one per CTA,
+// or one per thread.
 
 #include "tools/silicon/rates.h"
 #include "tools/silicon/report.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kCtasOfSm = 4;
-constexpr int kEach = 64;  // of a thread
+constexpr int kEach = 64;  // per thread
 
 enum class Where { kOne, kOfWarp, kOfCta, kApart };
 
@@ -38,7 +38,7 @@ __device__ void add_to(Value* at, Value& sum) {
 template <typename Value, bool kReturns>
 __global__ void __launch_bounds__(kThreads) additions(Value* values, Where where, LoopTime* times, Value* sink) {
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-  // Addresses of different warps or CTAs are a line apart.
+  // Addresses of different warps or CTAs are one line apart.
   const std::size_t at = where == Where::kOne      ? 0
                          : where == Where::kOfWarp ? thread / 32 * 32
                          : where == Where::kOfCta  ? blockIdx.x * 32

@@ -1,4 +1,4 @@
-// What it costs to wait for each other: BAR.SYNC over a CTA, and an mbarrier that all threads arrive at and wait for.
+// The cost of synchronisation: BAR.SYNC over a CTA, and an mbarrier at which all threads arrive and wait.
 
 #include "tools/silicon/report.h"
 #include "tools/silicon/timed_loop.h"

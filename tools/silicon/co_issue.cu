@@ -1,5 +1,5 @@
-// Two pipes at once: does a sub-core that alternates between two instructions take the sum of what each takes, or the longer of
-// them? FFMA beside IMAD.WIDE is the pair that random numbers and GEMM epilogues share.
+// Two pipes at once. If a sub-core alternates between two instructions, the time is either the sum of their times or the longer of
+// the two. FFMA beside IMAD.WIDE is the pair that random numbers and GEMM epilogues share.
 
 #include "tools/silicon/instructions.h"
 #include "tools/silicon/report.h"

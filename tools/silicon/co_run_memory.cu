@@ -5,10 +5,10 @@
 namespace silicon {
 namespace {
 
-constexpr std::size_t kCopyWords = std::size_t{1} << 26;  // of 16 bytes: 1 GiB, half of the buffer
-constexpr unsigned kWordsOfPiece = 4096;                  // 64 KiB
+constexpr std::size_t kCopyWords = std::size_t{1} << 26;  // words of 16 bytes: 1 GiB, half of the buffer
+constexpr unsigned kWordsOfPiece = 4096;                  // words per piece: 64 KiB
 
-// CTAs copy pieces until `pieces` are taken or another kernel says stop; eight loads of a thread in flight.
+// CTAs copy pieces until `pieces` are taken or another kernel stops them, with eight loads per thread in flight.
 __global__ void __launch_bounds__(kBesideThreads)
     copy_kernel(std::uint32_t* data, unsigned pieces, unsigned, SmRange sms, SmWork* own, SmWork* other) {
   if (!may_run(sms)) return;

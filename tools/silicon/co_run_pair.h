@@ -6,32 +6,31 @@
 #include "tools/silicon/rates.h"
 #include "tools/silicon/report.h"
 
-// Our own GEMM and another kernel on two streams: both on every SM (shared memory keeps the other one from taking more CTAs than it
-// should have), or on SMs of their own. The GEMM stops the other one at its end. So the GEMM's
-// time and the work that the other one did meanwhile are of the same span. The GEMM repeats its product until power and clock have
-// settled.
+// Our own GEMM and another kernel on two streams: both on every SM (where shared memory limits the other kernel's CTAs), or on
+// disjoint sets of SMs. At its end the GEMM stops the other kernel, so that the GEMM's time and the other kernel's work cover the
+// same span. The GEMM repeats its product until power and clock have settled.
 //
-// Three figures tell contention from power: slowdowns in time, slowdowns in cycles of the SMs, and the clock that the SMs counted.
-// A slowdown that is there in time and not in cycles is the clock's.
+// Three figures separate contention from power: slowdowns in time, slowdowns in cycles of the SMs, and the clock that the SMs
+// counted. A slowdown in time but not in cycles comes from the clock.
 namespace silicon {
 
 constexpr GemmShape kCoRunShape{8192, 8192, 8192};
-constexpr int kRepeats = 24;         // products: some 50 ms
-constexpr int kSpareCtas = 8;        // times the CTAs that run: those that fall on SMs that are not theirs end at once
-constexpr int kBesideThreads = 128;  // of the other kernel: one warp on each sub-core
+constexpr int kRepeats = 24;         // products: some 50 ms in total
+constexpr int kSpareCtas = 8;        // multiple of the CTAs that run: CTAs on SMs outside the kernel's range exit at once
+constexpr int kBesideThreads = 128;  // threads per CTA of the other kernel: one warp on each sub-core
 
-// The kernel beside the GEMM: takes pieces of work until `pieces` are taken or it is stopped. `parameter` is its own.
+// The kernel beside the GEMM: takes pieces of work until `pieces` are taken or it is stopped. `parameter` is passed on to it.
 struct BesideKernel {
   std::string name;
   void (*kernel)(std::uint32_t* data, unsigned pieces, unsigned parameter, SmRange sms, SmWork* own, SmWork* other);
   std::uint32_t* data;
   unsigned parameter;
-  std::string dims;  // of its rows
+  std::string dims;  // column dims_other of its rows
 };
 
 enum class Order { kGemmFirst, kGemmSecond };
 
-// Where the two kernels run, and which one is there first.
+// The SMs of the two kernels, and the kernel that starts first.
 struct Placement {
   const char* name;
   SmRange gemm;
@@ -43,7 +42,7 @@ struct Placement {
 struct Together {
   double gemm_us = 0;
   double gemm_mhz = 0;
-  double pieces_per_us = 0;  // of the other kernel
+  double pieces_per_us = 0;  // work of the other kernel
   double beside_mhz = 0;
   double power_w = 0;
 };
@@ -55,22 +54,22 @@ class CoRunPair {
     prepare_shared_memory(gemm_.kernel, gemm_.shared_bytes);
   }
 
-  // Whether an SM that has the GEMM has room for so many CTAs of the other kernel.
+  // True if an SM with the GEMM has room for `ctas` CTAs of the other kernel.
   bool fits(const Placement& placement, int ctas) const {
     return !placement.shared() ||
            ctas_per_sm(needs(beside_.kernel, kBesideThreads, 0), left_by_gemm()) >= static_cast<std::uint32_t>(ctas);
   }
 
-  // Slowdowns of both as rows. `ctas` of the other kernel on an SM, each with one warp on every sub-core.
+  // Reports the slowdowns of both kernels as rows. `ctas`: CTAs of the other kernel per SM, each with one warp on every sub-core.
   void measure(const Placement& placement, int ctas) {
     if (!fits(placement, ctas)) return;  // the GEMM's registers leave no room
-    // Alone, the other kernel runs for as long as the GEMM takes, so that both meet the same clock and temperature.
+    // Alone, the other kernel runs for as long as the GEMM takes, so that both have the same clock and temperature.
     const auto few = static_cast<unsigned>(placement.beside.count * ctas) * 100;
     const double probe = run(placement, ctas, false, few).pieces_per_us;
     const unsigned pieces = std::max(few, static_cast<unsigned>(probe * run(placement, 0, true, 0).gemm_us));
     std::vector<Together> gemms, besides, boths;
     bool together = true;
-    for (int r = 0; r < kRuns; ++r) {  // in turn, so that all three meet the same temperature
+    for (int r = 0; r < kRuns; ++r) {  // the three cases take turns, so that their temperatures are equal
       gemms.push_back(run(placement, 0, true, 0));
       boths.push_back(run(placement, ctas, true, kUnbounded));
       together = together && together_;
@@ -101,7 +100,7 @@ class CoRunPair {
   static constexpr unsigned kUnbounded = 1U << 30;
   static constexpr int kRuns = 5;
 
-  // Without the GEMM, the other kernel ends after `pieces`.
+  // Runs either or both. Without the GEMM, the other kernel ends after `pieces`.
   Together run(const Placement& placement, int ctas, bool gemm, unsigned pieces) {
     const std::uint32_t padding = padding_of(placement, ctas);
     prepare_shared_memory(beside_.kernel, padding);
@@ -157,8 +156,8 @@ class CoRunPair {
     return left_by(1, needs(gemm_.kernel, gemm_.threads, gemm_.shared_bytes), report_.device().limits);
   }
 
-  // The other kernel gets no more CTAs on an SM than asked for because its shared memory, with the GEMM's, fills what is left.
-  // 128 bytes less for what it has of its own.
+  // Shared memory that limits the other kernel to `ctas` CTAs per SM: together with the GEMM's it fills the SM. The kernel's own
+  // static shared memory takes 128 of the bytes.
   std::uint32_t padding_of(const Placement& placement, int ctas) const {
     if (ctas == 0) return 0;
     return padding_for(static_cast<std::uint32_t>(ctas), placement.shared() ? left_by_gemm() : report_.device().limits) - 128;
@@ -190,10 +189,10 @@ class CoRunPair {
   Buffer<SmWork> beside_work_;
   Stream first_;
   Stream second_;
-  bool together_ = false;  // in the last run of both
+  bool together_ = false;  // whether the kernels overlapped in the last run of both
 };
 
-// All SMs for both, with either of them the older one; or a quarter of them for the other kernel.
+// Placements: all SMs for both, with either kernel older; or a quarter of the SMs for the other kernel.
 inline std::vector<Placement> placements(int sms) {
   const int quarter = sms / 4;
   return {{"shared SMs", {0, sms}, {0, sms}, Order::kGemmFirst},

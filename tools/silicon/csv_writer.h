@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-// Measurements as CSV, in columns that `warpfold validate` reads (docs/validate.md). Host code, without CUDA.
+// Writes measurements as CSV, in columns that `warpfold validate` reads (docs/validate.md). Host code, without CUDA.
 namespace silicon {
 
-// One measurement. Texts that do not apply stay empty; 0 means not known for the three readings.
+// One measurement. Texts that do not apply are empty. 0 means unknown for clock, power and temperature.
 struct Measurement {
   std::string id;
   std::string category;  // PIPE, LATENCY, MEM, WGMMA, RNG, GEMM, CORUN
@@ -21,7 +21,7 @@ struct Measurement {
   std::string metric;
   double value = 0;
   std::string unit;
-  std::string set;  // of the kernel that a simulation should run: FIELD=VALUE FIELD=VALUE
+  std::string set;  // settings of the kernel that a simulation should run: FIELD=VALUE FIELD=VALUE
   double clock_mhz = 0;
   double power_w = 0;
   double temperature_c = 0;
@@ -30,7 +30,7 @@ struct Measurement {
 
 class CsvWriter {
  public:
-  // `source` says where the figures come from: the kit's version and the date.
+  // `source`: the origin of the figures: the kit's version and the date.
   CsvWriter(std::ostream& out, std::string gpu, std::string source) : out_(out), gpu_(std::move(gpu)), source_(std::move(source)) {
     out_ << "id,category,gpu,kernel,impl,dtype,M,N,K,dims_other,metric,value,unit,set,clock_mhz,power_w,temperature_c,source,"
             "notes\n";
@@ -57,10 +57,10 @@ class CsvWriter {
                            source_,
                            is.notes};
     for (std::size_t c = 0; c < cells.size(); ++c) out_ << (c == 0 ? "" : ",") << field(cells[c]);
-    out_ << "\n" << std::flush;  // a run that is cut short keeps what it has measured
+    out_ << "\n" << std::flush;  // an interrupted run keeps its measurements
   }
 
-  // "a, b" -> "\"a, b\""
+  // Quotes a field if necessary: "a, b" -> "\"a, b\"".
   static std::string field(std::string_view text) {
     if (text.find_first_of(",\"\r\n#") == std::string_view::npos) return std::string(text);
     std::string quoted(1, '"');
@@ -68,7 +68,7 @@ class CsvWriter {
     return quoted.append(1, '"');
   }
 
-  // Six significant digits, and never an exponent, which some readers do not know.
+  // Formats six significant digits without an exponent, which some readers do not accept.
   static std::string number(double value) {
     int decimals = 5;
     for (double size = value < 0 ? -value : value; size >= 10 && decimals > 0; size /= 10) --decimals;

@@ -1,4 +1,4 @@
-// cuBLASLt's GEMM where the library is there: it is opened when the program runs, so that the kit is built without it.
+// cuBLAS's GEMM (cublasGemmEx), if the library is installed. It is opened at run time, so that the kit builds without it.
 
 #include <dlfcn.h>
 
@@ -10,7 +10,7 @@
 namespace silicon {
 namespace {
 
-// cublas_api.h: the few values that are needed here.
+// Values from cublas_api.h.
 constexpr int kSuccess = 0;
 constexpr int kTransposed = 1;
 constexpr int kPlain = 0;
@@ -37,7 +37,7 @@ class Cublas {
   }
   bool there() const { return handle_ != nullptr; }
 
-  // Column-major: C^T[n,m] = B[n,k] A[m,k]^T is our C[m,n] by rows.
+  // cuBLAS is column-major: C^T[n,m] = B[n,k] A[m,k]^T is our row-major C[m,n].
   void multiply(const GemmShape& shape, const GemmData& data, cudaStream_t stream) const {
     const float one = 1;
     const float zero = 0;
@@ -62,7 +62,7 @@ __global__ void spin(LoopTime* time, long long cycles) {
   *time = {start, clock64(), start_ns, nanoseconds()};
 }
 
-// The clock of an SM while products run: a thread that was there first counts for half of the time that `calls` take.
+// The clock of an SM while products run. A thread that was resident first counts cycles for half of the time of `calls`.
 double clock_beside(const Cublas& cublas, const GemmShape& shape, const GemmData& data, int calls, double us) {
   const Stream stream;
   const Stream beside;
@@ -90,7 +90,7 @@ void measure_cublas(Report& report) {
     row.n = std::to_string(shape.n);
     row.k = std::to_string(shape.k);
     row.metric = "median time";
-    constexpr int kCalls = 20;  // one behind the other, so that no call waits for the host
+    constexpr int kCalls = 20;  // one after the other, so that no call waits for the host
     const Spread us = time_us(5, [&](cudaStream_t stream) {
       for (int i = 0; i < kCalls; ++i) cublas.multiply(shape, data, stream);
     });

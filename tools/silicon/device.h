@@ -11,7 +11,7 @@
 #include "tools/silicon/carve_out.h"
 #include "tools/silicon/statistics.h"
 
-// What every benchmark needs of the CUDA runtime.
+// Helpers around the CUDA runtime for all benchmarks.
 namespace silicon {
 
 inline void check(cudaError_t status, const char* what) {
@@ -47,7 +47,7 @@ inline Device current_device() {
           is.totalGlobalMem};
 }
 
-// Global memory that goes when it goes out of scope.
+// Global memory that is freed at the end of its scope.
 template <typename T>
 class Buffer {
  public:
@@ -101,7 +101,7 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-// Microseconds of each of `runs` launches between two events, after one that does not count.
+// Times each of `runs` launches between two events, in microseconds, after one uncounted launch.
 template <typename Launch>
 Spread time_us(int runs, Launch launch) {
   const Stream stream;

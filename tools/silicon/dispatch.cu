@@ -1,5 +1,5 @@
-// The work distributor: in which order it gives CTAs to SMs, which SM gets the next one when CTAs end at unequal times, how long an
-// SM's place is empty between two CTAs, and where the CTAs of a second kernel go.
+// Measures the work distributor: the order in which it assigns CTAs to SMs, and the SM that gets the next CTA when CTAs end at
+// unequal times. Measures also the time for which an SM's slot is empty between two CTAs, and the SMs of a second kernel's CTAs.
 
 #include <map>
 #include <set>
@@ -12,13 +12,13 @@ namespace {
 
 struct CtaLife {
   unsigned sm;
-  long long start;  // of its SM
+  long long start;  // cycle of its SM
   long long end;
   unsigned long long start_ns;
   unsigned long long end_ns;
 };
 
-// A CTA lasts `cycles`, and up to `more` besides, by its number.
+// Each CTA runs for `cycles` plus a number of cycles up to `more` that depends on its number.
 __global__ void live(CtaLife* lives, int cycles, unsigned more) {
   const long long start = clock64();
   const unsigned long long start_ns = nanoseconds();
@@ -36,7 +36,7 @@ __global__ void live(CtaLife* lives, int cycles, unsigned more) {
   }
 }
 
-constexpr unsigned kLargest = 220 << 10;  // of shared memory: one such CTA on an SM
+constexpr unsigned kLargest = 220 << 10;  // bytes of shared memory with which an SM holds a single CTA
 
 void prepare() {
   check(cudaFuncSetAttribute(live, cudaFuncAttributeMaxDynamicSharedMemorySize, kLargest), "shared memory");
@@ -72,7 +72,7 @@ int distinct_sms(const std::vector<CtaLife>& lives, std::size_t first, std::size
   return static_cast<int>(sms.size());
 }
 
-// Where CTAs that all fit at once go, in order of their numbers.
+// The SMs of CTAs that all fit at once, in order of the CTAs' numbers.
 void measure_order(Report& report, int ctas, int ctas_of_sm) {
   const int sms = report.device().sms;
   const std::vector<CtaLife> lives = run(ctas, 128, kLargest / ctas_of_sm, 40000, 0);
@@ -88,7 +88,7 @@ void measure_order(Report& report, int ctas, int ctas_of_sm) {
       "of the first " + std::to_string(sms));
 }
 
-// CTAs of unequal length, one on an SM at a time: whether the next one in order goes to the SM that was free first.
+// CTAs of unequal length, `ctas_of_sm` on an SM at a time: tests whether the next CTA goes to the SM that became free first.
 void measure_next(Report& report, int ctas_of_sm) {
   const int sms = report.device().sms;
   const int places = sms * ctas_of_sm;
@@ -102,11 +102,12 @@ void measure_next(Report& report, int ctas_of_sm) {
     waits.push_back(static_cast<double>(lives[i].start_ns) - ends[i - places]);
     in_order += i == static_cast<std::size_t>(places) || lives[i].start_ns >= lives[i - 1].start_ns;
   }
-  // The place that CTA i takes was left by the CTA that ended last before it on its SM: is that the (i - places)th end of the chip?
+  // CTA i takes the slot of the CTA on its SM that ended last before its start. The test is whether that was the (i - places)th end
+  // on the chip.
   int first_freed = 0;
   std::map<unsigned, std::vector<const CtaLife*>> of_sm;
   for (const CtaLife& each : lives) of_sm[each.sm].push_back(&each);
-  std::vector<double> off;  // ranks
+  std::vector<double> off;  // difference in ranks
   for (std::size_t i = places; i < lives.size(); ++i) {
     double left = 0;
     for (const CtaLife* each : of_sm[lives[i].sm]) {
@@ -126,7 +127,7 @@ void measure_next(Report& report, int ctas_of_sm) {
       "5 % " + CsvWriter::number(percentile_of(waits, 5)) + ", 95 % " + CsvWriter::number(percentile_of(waits, 95)));
 }
 
-// An SM's i-th end makes room for the CTA that starts as the (places + i)-th.
+// An SM's i-th end makes room for the CTA that starts as the (places + i)-th on that SM.
 void measure_turnaround(Report& report, int threads, unsigned shared_bytes) {
   const int sms = report.device().sms;
   const std::vector<CtaLife> lives = run(40 * sms, threads, shared_bytes, 6000, 6000);
@@ -156,7 +157,7 @@ void measure_turnaround(Report& report, int threads, unsigned shared_bytes) {
           "; the CTA stores 40 bytes after its last reading of the clock");
 }
 
-// A first kernel leaves some SMs less room than others; where the second one's CTAs go.
+// A first kernel leaves less room on some SMs than on others; measures where the second kernel's CTAs go.
 void measure_second(Report& report, int first_ctas, unsigned first_shared, int first_threads, int second_ctas,
                     unsigned second_shared) {
   const int sms = report.device().sms;
@@ -166,7 +167,7 @@ void measure_second(Report& report, int first_ctas, unsigned first_shared, int f
   const Stream of_second;
   for (int run = 0; run < 2; ++run) {
     live<<<first_ctas, first_threads, first_shared, of_first.get()>>>(first.get(), 400000, 0);
-    live<<<1, 32, 0, of_second.get()>>>(second.get(), 40000, 0);  // time for the first one to be there
+    live<<<1, 32, 0, of_second.get()>>>(second.get(), 40000, 0);  // gives the first kernel time to start
     live<<<second_ctas, 128, second_shared, of_second.get()>>>(second.get(), 20000, 0);
     check(cudaGetLastError(), "dispatch");
     check(cudaDeviceSynchronize(), "dispatch");

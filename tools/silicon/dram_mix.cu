@@ -1,4 +1,4 @@
-// Bandwidth of DRAM over the share of writes, and over how many bytes in a row are read or written.
+// Bandwidth of DRAM by the share of writes, and by the number of consecutive bytes that are read or written.
 
 #include "tools/silicon/rates.h"
 #include "tools/silicon/report.h"
@@ -8,16 +8,16 @@ namespace {
 
 constexpr int kThreads = 512;
 constexpr int kAhead = 8;
-constexpr std::size_t kBytes = std::size_t{1} << 30;  // of each of the two arrays
+constexpr std::size_t kBytes = std::size_t{1} << 30;  // size of each of the two arrays
 
-// Which hundredth a run belongs to: runs are read or written in no order.
+// A pseudo-random hundredth for each run, so that reads and writes have no order.
 __device__ unsigned hundredth(unsigned run) {
   run = (run ^ run >> 16) * 0x7feb352dU;
   run = (run ^ run >> 15) * 0x846ca68bU;
   return (run ^ run >> 16) % 100;
 }
 
-// Each run of words is read from one array or written to the other one.
+// Reads each run of words from one array, or writes it to the other.
 __global__ void __launch_bounds__(kThreads)
     mix(const uint4* from, uint4* to, unsigned words_of_run, unsigned percent_written, unsigned* sink) {
   constexpr std::size_t kWords = kBytes / sizeof(uint4);
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kThreads)
   if (all == 0x9e3779b9U) *sink = all;
 }
 
-// A CTA for each 16 KiB, as passes over arrays are mostly written: each word is read from `kRead` arrays and written to `kWritten`.
+// One CTA per 16 KiB, as most passes over arrays are written: each word is read from `kRead` arrays and written to `kWritten`.
 constexpr int kPassThreads = 256;
 constexpr int kPassAhead = 4;
 
@@ -97,7 +97,7 @@ void measure_dram_mix(Report& report) {
   Buffer<uint4> from(kBytes / sizeof(uint4));
   Buffer<uint4> to(kBytes / sizeof(uint4));
   Buffer<unsigned> sink(1);
-  constexpr int kLaunches = 10;  // one behind the other, so that what L2 keeps of one is written back in the next
+  constexpr int kLaunches = 10;  // each launch but the first writes back the dirty lines that L2 keeps of the previous one
   for (const unsigned bytes_of_run : {512U, 4096U, 65536U}) {
     for (const unsigned percent : {0U, 10U, 25U, 33U, 50U, 75U, 100U}) {
       const Spread us = time_us(5, [&](cudaStream_t on) {

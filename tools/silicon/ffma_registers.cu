@@ -1,6 +1,6 @@
-// FFMA by how many of its three sources are fresh, that is not those of the instruction before: what register ports and the
-// register file cache let through. None fresh cannot be written: the same sources give the same result, and ptxas drops it. Which
-// bank a register is in, ptxas decides: the disassembly says (cuobjdump -sass).
+// FFMA by the number of its three sources that are fresh, that is, differ from those of the previous instruction: the throughput of
+// register ports and register-file cache. Zero fresh sources cannot be tested, because equal sources give equal results, which
+// ptxas drops. ptxas chooses the banks of the registers; the disassembly shows them (cuobjdump -sass).
 
 #include "tools/silicon/report.h"
 #include "tools/silicon/timed_loop.h"

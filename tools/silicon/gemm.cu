@@ -1,4 +1,4 @@
-// Our own GEMM alone: timed, and refused where it is not what sums in double say.
+// Our own GEMM alone: timed, and rejected if it differs from sums in double.
 
 #include <cuda_fp8.h>
 
@@ -41,7 +41,7 @@ void fill_random(__nv_bfloat16* values, std::size_t count, unsigned seed, Type t
   check(cudaGetLastError(), "random numbers");
 }
 
-// The product of two words: one of bf16, or two of fp8.
+// The product of two words: one product of bf16, or the sum of two of fp8.
 double product(__nv_bfloat16 a, __nv_bfloat16 b, Type type) {
   if (type == Type::kBf16) return static_cast<double>(__bfloat162float(a)) * static_cast<double>(__bfloat162float(b));
   const auto half_of = [](__nv_bfloat16 word, int shift) {
@@ -51,7 +51,7 @@ double product(__nv_bfloat16 a, __nv_bfloat16 b, Type type) {
   return half_of(a, 0) * half_of(b, 0) + half_of(a, 8) * half_of(b, 8);
 }
 
-// Rows of 64 words of k by 128, in the 128-byte swizzle.
+// A tensor map whose box is 128 rows of 64 words of k, in the 128-byte swizzle.
 CUtensorMap tensor_map(const __nv_bfloat16* values, int rows, int k) {
   void* encode = nullptr;
   cudaDriverEntryPointQueryResult found{};
@@ -125,7 +125,7 @@ void check_product(const GemmShape& shape, const GemmData& data) {
   for (const __nv_bfloat16 each : c) {
     if (std::isnan(__bfloat162float(each))) throw std::runtime_error("the kit's own GEMM left an element unwritten");
   }
-  // fp32 sums of bf16; of fp8 tensor cores keep some 14 bits (DeepSeek-V3, arXiv 2412.19437, section 3.3.2).
+  // bf16 has fp32 sums. With fp8, tensor cores keep some 14 bits of the sums (DeepSeek-V3, arXiv 2412.19437, section 3.3.2).
   const double kept = data.type == Type::kBf16 ? 1e-4 : 1e-2;
   for (int sample = 0; sample < 1000; ++sample) {
     const std::size_t row = static_cast<std::size_t>(sample) * 7919 % shape.m;

@@ -14,23 +14,23 @@ struct GemmShape {
   int m, n, k;  // k in words of two bytes: elements of bf16, pairs of fp8
 };
 
-// The matrices of one GEMM: random numbers of [-1, 1) that differ from run to run (zeros would draw less power and raise the
-// clock), and a C of NaN. A and B of fp8 hold two elements of e4m3 in each word.
+// The matrices of one GEMM: random numbers in [-1, 1) that differ from run to run (zeros would draw less power and raise the
+// clock), and a C of NaN. Each word of an fp8 A or B holds two elements of e4m3.
 struct GemmData {
   explicit GemmData(const GemmShape& shape, Type type = Type::kBf16);
   Type type;
   Buffer<__nv_bfloat16> a, b, c;
 };
 
-// Of bf16 one, of fp8 two.
+// Elements per word: one of bf16, two of fp8.
 constexpr int elements_of_word(Type type) { return type == Type::kBf16 ? 1 : 2; }
 constexpr const char* name_of(Type type) { return type == Type::kBf16 ? "bf16" : "fp8"; }
 
-// Throws where C = A B^T has an element that nothing wrote, or where one of a thousand is farther from its sum in double than
-// rounding to bf16 (a 256th of it) and sums in fp32 explain.
+// Checks C = A B^T. Throws if an element of C was not written, or if one of a thousand sampled elements differs from its sum in
+// double by more than rounding to bf16 (1/256 of it) and sums in fp32 explain.
 void check_product(const GemmShape& shape, const GemmData& data);
 
-// A GEMM of the kit's own, over the matrices that it was made for.
+// A GEMM of the kit, over the matrices for which it was made.
 struct GemmKernel {
   std::string impl;
   Type type;

@@ -7,12 +7,12 @@
 #include "tools/silicon/sm_work.h"
 #include "tools/silicon/wgmma.h"
 
-// A GEMM of our own for sm_90a, so that what an SM gives it is known: C[m,n] = A[m,k] B[n,k]^T, bf16, fp32 sums. Two warpgroups on
-// a tile of 128 x 128, k in steps of 64, cp.async into a ring of four stages, wgmma m64n128k16 from shared memory. CTAs take tiles
-// one by one. m, n multiples of 128, k of 64.
+// Our own GEMM for sm_90a, so that its use of an SM is known: C[m,n] = A[m,k] B[n,k]^T, bf16, fp32 sums. Two warpgroups share a
+// tile of 128 x 128, with k in steps of 64, cp.async into a ring of four stages, and wgmma m64n128k16 from shared memory. CTAs take
+// tiles one by one. m, n multiples of 128, k of 64.
 //
-// Tiles go down a group of twelve rows of tiles before the next column: the 132 that run at a time read 12 + 11 panels of k instead
-// of the 64 + 3 that columns of 64 tiles have, which did not stay in L2.
+// Tiles proceed down a group of twelve rows of tiles before the next column. The 132 tiles that run at a time thus read 12 + 11
+// panels of k. Full columns of 64 tiles would read 64 + 3 panels, which did not stay in L2.
 namespace silicon {
 
 constexpr int kGemmThreads = 256;
@@ -20,9 +20,10 @@ constexpr int kTile = 128;
 constexpr int kTileK = 64;
 constexpr int kStages = 4;
 constexpr int kStageBytes = 2 * kTile * kTileK * 2;             // A and B
-constexpr int kGemmSharedBytes = kStages * kStageBytes + 1024;  // and what it takes to start at a multiple of 1024
+constexpr int kGemmSharedBytes = kStages * kStageBytes + 1024;  // including the bytes to align the start to 1024
 
-// 128 rows of 128 bytes into shared memory in the 128-byte swizzle: the 16-byte piece c of row r stands at piece c xor (r mod 8).
+// Copies 128 rows of 128 bytes into shared memory in the 128-byte swizzle: the 16-byte piece c of row r lies at piece c xor (r mod
+// 8).
 __device__ inline void load_tile(unsigned shared, const __nv_bfloat16* from, std::size_t row_elements) {
 #pragma unroll
   for (int i = 0; i < kTile * 8 / kGemmThreads; ++i) {
@@ -41,7 +42,7 @@ __device__ inline void wait_loads() {
 }
 __device__ inline void multiply_tile(float (&d)[kTile / 2], unsigned shared, const __nv_bfloat16* a, const __nv_bfloat16* b,
                                      int k) {
-  constexpr int kAhead = kStages - 2;  // a stage is filled again when both warpgroups have left it, two steps later
+  constexpr int kAhead = kStages - 2;  // a stage is refilled after both warpgroups have left it, two steps later
   const int steps = k / kTileK;
   const auto load = [&](int step) {
     const unsigned stage = shared + static_cast<unsigned>(step % kStages * kStageBytes);
@@ -49,7 +50,7 @@ __device__ inline void multiply_tile(float (&d)[kTile / 2], unsigned shared, con
       load_tile(stage, a + step * kTileK, static_cast<std::size_t>(k));
       load_tile(stage + kStageBytes / 2, b + step * kTileK, static_cast<std::size_t>(k));
     }
-    commit_loads();  // empty at the end, so that the count of groups stays right
+    commit_loads();  // empty groups at the end keep the count of groups right
   };
   for (int step = 0; step < kAhead; ++step) load(step);
   const unsigned warpgroup = threadIdx.x / 128;
@@ -86,7 +87,7 @@ __device__ inline void store_tile(const float (&d)[kTile / 2], __nv_bfloat16* c,
 }
 
 struct TilePlace {
-  unsigned row, column;  // of tiles
+  unsigned row, column;  // unit: tiles
 };
 __device__ inline TilePlace place_of(unsigned tile, unsigned tiles_m, unsigned tiles_n) {
   constexpr unsigned kGroup = 12;
@@ -96,7 +97,7 @@ __device__ inline TilePlace place_of(unsigned tile, unsigned tiles_m, unsigned t
   return {first + in_group % rows, in_group / rows};
 }
 
-// The whole product `repeats` times over. At its end the other kernel is stopped.
+// Computes the whole product `repeats` times, then stops the other kernel.
 static __global__ void __launch_bounds__(kGemmThreads, 1)
     gemm_kernel(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloat16* c, int m, int n, int k, int repeats, SmRange sms,
                 SmWork* own, SmWork* other) {

@@ -4,17 +4,17 @@
 
 #include "tools/silicon/gemm_kernel.h"
 
-// The same product with bulk tensor copies: one warp loads, two warpgroups multiply, and neither waits for all. Tiles, stages and
-// shared memory are those of gemm_kernel; its warps issue a tenth of the instructions. A step's rows are 128 bytes of k, 64
-// elements of bf16 or 128 of fp8; `k` counts words of two bytes.
+// The same product with bulk tensor copies: one warp loads, two warpgroups multiply, and no barrier joins all of them. Tiles,
+// stages and shared memory are those of gemm_kernel; the warps issue a tenth of its instructions. A step covers 128 bytes of k per
+// row: 64 elements of bf16 or 128 of fp8. `k` counts words of two bytes.
 namespace silicon {
 
-constexpr int kTmaGemmThreads = 288;  // two warpgroups and the warp that loads
+constexpr int kTmaGemmThreads = 288;  // two warpgroups and the loading warp
 
 struct StageBarriers {
-  unsigned long long full[kStages];   // bytes have come
-  unsigned long long empty[kStages];  // both warpgroups have left
-  unsigned tile[kStages];             // that a stage is of
+  unsigned long long full[kStages];   // the bytes have arrived
+  unsigned long long empty[kStages];  // both warpgroups have left the stage
+  unsigned tile[kStages];             // tile of each stage
 };
 constexpr unsigned kNoTile = ~0U;
 
@@ -28,7 +28,7 @@ __device__ inline void wait_for(const unsigned long long& barrier, unsigned pari
       : "memory");
 #endif
 }
-// Arrives, and holds the barrier until the bytes of a stage have come.
+// Arrives, and blocks the barrier's phase until the bytes of a stage have arrived.
 __device__ inline void expect_stage(unsigned long long& barrier) {
 #if SILICON_WGMMA
   asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }" ::"r"(shared_address(&barrier)),
@@ -40,7 +40,7 @@ __device__ inline void arrive_at(unsigned long long& barrier) {
   asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(shared_address(&barrier)) : "memory");
 }
 
-// A box of 64 words of k and 128 rows, in the 128-byte swizzle.
+// Loads a box of 64 words of k and 128 rows, in the 128-byte swizzle.
 __device__ inline void load_box(unsigned to, const CUtensorMap& map, int k, int row, unsigned long long& full) {
 #if SILICON_WGMMA
   asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
@@ -49,10 +49,10 @@ __device__ inline void load_box(unsigned to, const CUtensorMap& map, int k, int 
 #endif
 }
 
-// One thread: takes tiles and fills stages, until no tile is left.
+// One thread: takes tiles and fills stages until no tile is left.
 __device__ inline void load_tiles(StageBarriers& stages, unsigned shared, const CUtensorMap& a, const CUtensorMap& b,
                                   unsigned tiles_m, unsigned tiles_n, int steps, unsigned tiles, SmWork& own) {
-  unsigned count = 0;  // of stages filled
+  unsigned count = 0;  // stages filled so far
   while (true) {
     unsigned tile = atomicAdd(&own.next, 1U);
     if (tile >= tiles) tile = kNoTile;
@@ -73,7 +73,8 @@ __device__ inline void load_tiles(StageBarriers& stages, unsigned shared, const 
   }
 }
 
-// Two warpgroups: multiply what stages hold, and store. A stage is given back when the products of the next one are under way.
+// Two warpgroups: multiply the filled stages, and store the tiles. A stage is released when the products of the next stage are
+// under way.
 template <Type kType>
 __device__ inline void multiply_tiles(StageBarriers& stages, unsigned shared, __nv_bfloat16* c, int n, unsigned tiles_m,
                                       unsigned tiles_n, int steps, unsigned tiles, SmWork& own, SmWork* other) {

@@ -2,17 +2,17 @@
 
 #include <cstdint>
 
-// One instruction each, as PTX that ptxas makes that instruction of; `asm volatile` keeps every one.
+// Instructions, each written as PTX that ptxas translates to exactly that instruction; `asm volatile` keeps every one.
 namespace silicon {
 
-// Both halves of a result: ptxas drops a half that nobody reads.
+// Combines both halves of a result, because ptxas drops a half that is not read.
 template <typename Register>
 __device__ inline unsigned folded(Register value) {
   if constexpr (sizeof(Register) == 8) return static_cast<unsigned>(value) ^ static_cast<unsigned>(value >> 32);
   return static_cast<unsigned>(value);
 }
 
-// Where a chain begins: other numbers in every thread, also in the upper half.
+// First value of a chain: it differs between threads, including the upper half.
 template <typename Register>
 __device__ inline Register first_of(unsigned value) {
   if constexpr (sizeof(Register) == 8) return static_cast<Register>((static_cast<std::uint64_t>(value) + 2) << 32 | value);
@@ -35,8 +35,8 @@ struct Imad {
   }
 };
 
-// 32 x 32 -> 64, as Philox has it. The factors are the last result's halves: products that recur, ptxas computes once and adds up.
-// A 64-bit addend it takes out of the instruction.
+// 32 x 32 -> 64, as in Philox. The factors are the halves of the last result: ptxas would compute a recurring product only once and
+// add it up, and it splits a 64-bit addend off into another instruction.
 struct ImadWide {
   using Register = std::uint64_t;
   static constexpr const char* kName = "IMAD.WIDE";
@@ -53,7 +53,7 @@ struct Ffma {
   }
 };
 
-struct Hfma2 {  // ptxas takes both in turn
+struct Hfma2 {  // ptxas alternates between the two
   using Register = std::uint32_t;
   static constexpr const char* kName = "HFMA2 and HFMA2.MMA in turn";
   __device__ static void run(Register& r, std::uint32_t a, std::uint32_t b) {
@@ -83,7 +83,7 @@ struct Shfl {
   }
 };
 
-// Shared memory that holds its own addresses, so that a load's result is the next one's address: lane i at byte 4 i.
+// Shared memory that holds its own addresses, so that each load's result is the next address: lane i at byte 4 i.
 struct Lds {
   using Register = std::uint32_t;
   static constexpr const char* kName = "LDS.32";

@@ -1,6 +1,6 @@
-// Whose turn it is to issue: warps that are always ready, of one CTA and of CTAs that came one after the other. A CTA (second)
-// comes beside an older one (first), which then ends; a third one takes the first one's place. Whether the second one gives way to
-// both says whether a warp's age or its place among the SM's warps decides.
+// The order of issue among warps that are always ready: warps of one CTA, and of CTAs that started one after the other. A second
+// CTA joins an older first CTA, which then ends; a third CTA takes the first one's place. If the second CTA gives way to both, the
+// warp's slot on the SM decides, and otherwise the warp's age.
 
 #include "tools/silicon/instructions.h"
 #include "tools/silicon/report.h"
@@ -9,22 +9,22 @@
 namespace silicon {
 namespace {
 
-constexpr int kEach = 64;  // instructions between two looks at the clock
+constexpr int kEach = 64;  // instructions between two reads of the clock
 constexpr int kBuckets = 128;
 constexpr int kBucketCycles = 8192;
 constexpr int kMaxWarps = 16;
 constexpr unsigned kSharedBytes = 100 << 10;  // two such CTAs on an SM
 
-// Rounds of kEach instructions that a warp began in each stretch of time.
+// Rounds of kEach instructions that each warp began in each bucket of time.
 struct Began {
   unsigned rounds[kMaxWarps][kBuckets];
 };
 
 struct SmClock {
-  unsigned long long start;  // of the first CTA there; the largest number before
+  unsigned long long start;  // start of the first CTA on the SM; the largest number before
 };
 
-// Lasts `buckets` of time.
+// Runs for `buckets` buckets of time.
 template <typename Op>
 __global__ void __launch_bounds__(512) always_ready(Began* began, SmClock* clocks, int buckets) {
   __shared__ unsigned rounds[kMaxWarps][kBuckets];
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(512) always_ready(Began* began, SmClock* clock
   if (all == 0x9e3779b9U) began[sm].rounds[0][0] = all;
 }
 
-// Rounds of warps [first, last) of all SMs, in stretches [from, to).
+// Rounds of warps [first, last), summed over all SMs and buckets [from, to).
 double rounds_of(const std::vector<Began>& began, int first, int last, int from, int to) {
   double all = 0;
   for (const Began& sm : began) {
@@ -83,7 +83,7 @@ class Turns {
     prepare_shared_memory(always_ready<Op>, kSharedBytes);
   }
 
-  // Shares of the warps of a sub-core, all of one CTA.
+  // Shares of a sub-core's warps, all of one CTA.
   void of_warps(int warps) {
     Buffer<Began> began(sms_);
     for (int run = 0; run < 2; ++run) {
@@ -98,7 +98,7 @@ class Turns {
           "share of a sub-core's instructions", rounds_of(is, 4 * w, 4 * w + 4, 10, 50) / all);
   }
 
-  // What the second CTA has of an SM beside the first one and beside the third one.
+  // The second CTA's share of an SM, beside the first and beside the third CTA.
   void of_ctas(int warps) {
     Buffer<Began> first(sms_);
     Buffer<Began> second(sms_);
@@ -133,18 +133,18 @@ class Turns {
 };
 
 constexpr int kReadings = 32;
-constexpr int kBetween = 8;  // instructions between two readings of the clock
+constexpr int kBetween = 8;  // instructions between two reads of the clock
 
 struct Readings {
   unsigned clock[kMaxWarps][kReadings];
 };
 
-// Warps that begin together: when each has issued eight instructions more.
+// Warps that start together: reads the clock after every eight instructions of each.
 __global__ void __launch_bounds__(512) readings_of(Readings* readings, float* sink) {
   float r[8];
   for (unsigned i = 0; i < 8; ++i) r[i] = static_cast<float>(threadIdx.x + i);
   unsigned clock[kReadings];
-  for (int run = 0; run < 2; ++run) {  // the first one fetches the code
+  for (int run = 0; run < 2; ++run) {  // the first run fetches the code
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < kReadings; ++i) {
@@ -161,8 +161,8 @@ __global__ void __launch_bounds__(512) readings_of(Readings* readings, float* si
   if (all == 1.5F) *sink = all;
 }
 
-// Cycles from reading to reading of a warp: those of the instructions where it stays until it has to wait, more where warps take
-// turns.
+// Cycles between two readings of a warp. If the scheduler stays with a warp until it stalls, these are the cycles of its
+// instructions; if warps take turns, there are more.
 void measure_stays(Report& report) {
   const int sms = report.device().sms;
   Buffer<Readings> readings(sms);

@@ -1,5 +1,5 @@
-// What L1 holds by the carve-out of shared memory: a dependent walk through random lines, and a CTA that reads an array over and
-// over.
+// The capacity of L1 by the carve-out of shared memory: a dependent walk through random lines, and a CTA that reads an array again
+// and again.
 
 #include "tools/silicon/rates.h"
 #include "tools/silicon/report.h"
@@ -12,7 +12,7 @@ namespace {
 constexpr int kThreads = 1024;
 constexpr int kPasses = 20;
 
-// One thread, twice round: the second time counts.
+// One thread walks the chain twice; the second pass is timed.
 __global__ void walk(Address first, int lines, long long* cycles, Address* last) {
   Address at = first;
   long long start = 0;

@@ -1,5 +1,4 @@
-// How long single lines take that hit L2, or miss it, from SMs all over the chip: L2 has two halves, and what an SM finds in the
-// far one comes later.
+// Latency of single lines that hit or miss L2, from SMs across the chip. L2 has two halves, and data in the far half takes longer.
 
 #include "tools/silicon/report.h"
 #include "tools/silicon/sm_work.h"
@@ -9,16 +8,16 @@ namespace silicon {
 namespace {
 
 constexpr int kLines = 4096;
-constexpr std::size_t kApart = 1024;  // bytes from one line to the next: 4 MiB in all
+constexpr std::size_t kApart = 1024;  // bytes between two lines: 4 MiB in total
 
-// One thread on the SM in question, the first that asks, reads line after line, each when the last one is there.
+// One thread, the first on SM `sm` to claim the work, reads line after line, each after the previous load has returned.
 __global__ void time_lines(const unsigned char* memory, const unsigned short* order, int sm, unsigned* claimed, unsigned* taken,
                            unsigned* sink) {
   __shared__ unsigned short of[kLines];
   __shared__ unsigned cycles[kLines];
   if (static_cast<int>(sm_id()) != sm || atomicAdd(claimed, 1U) != 0) return;
   for (int i = 0; i < kLines; ++i) of[i] = order[i];
-  unsigned all = *reinterpret_cast<const volatile unsigned*>(memory + 64);  // the translation of the first page
+  unsigned all = *reinterpret_cast<const volatile unsigned*>(memory + 64);  // loads the translation of the first page
   all += *reinterpret_cast<const volatile unsigned*>(memory + (kLines - 1) * kApart + 64);
   for (int i = 0; i < kLines; ++i) {
     const unsigned char* line = memory + of[i] * kApart + (all == 0x9e3779b9U);
@@ -43,7 +42,7 @@ class Lines {
     order_.write(order);
   }
 
-  // Cycles of each line.
+  // Cycles of each line, for loads from SM `sm`.
   std::vector<double> from(int sm, bool in_l2) {
     for (int run = 0; run < 2; ++run) {
       if (!in_l2) flush_.run();
@@ -66,7 +65,7 @@ class Lines {
   L2Flush flush_;
 };
 
-// Share of lines that are on the same side of either's median.
+// Share of lines that are on the same side of the median in both lists.
 double same_side(const std::vector<double>& first, const std::vector<double>& second) {
   const double of_first = spread_of(first).median;
   const double of_second = spread_of(second).median;

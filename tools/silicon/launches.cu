@@ -1,6 +1,5 @@
-// What CTAs and kernels cost to start: an empty kernel from event to event, each further CTA of an SM that is full, and a kernel's
-// launch behind another one in a stream, as a node of a graph, and programmatically (it may start before the one before it has
-// ended).
+// The cost of starting CTAs and kernels: an empty kernel from event to event; each further CTA on a full SM; and a kernel's launch
+// after another kernel in a stream, as a node of a graph, and programmatically (it may start before the previous kernel has ended).
 
 #include "tools/silicon/report.h"
 
@@ -28,7 +27,7 @@ __global__ void starts_next() {
 #endif
 }
 
-// A graph of `launches` kernels, one behind the other.
+// Time of a graph of `launches` kernels, one after the other.
 double graph_us(int launches, int ctas, bool programmatic) {
   const Stream stream;
   check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "a graph");

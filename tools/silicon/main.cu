@@ -1,4 +1,4 @@
-// silicon [--list] [NAME...] >FILE.csv: measures the GPU that it runs on.
+// silicon [--list] [NAME...] >FILE.csv: measures the GPU of this machine.
 
 #include <array>
 #include <chrono>
@@ -56,7 +56,7 @@ bool known(const char* name) {
   return false;
 }
 
-// The benchmarks one after the other. One that fails is reported, and the others still run.
+// Runs the benchmarks one after the other. If one fails, it is reported, and the others still run.
 int run(int argc, char** argv) {
   silicon::Report report(std::cout, "warpfold silicon kit");
   int failed = 0;

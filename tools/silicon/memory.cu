@@ -17,7 +17,7 @@ struct Walk {
 
 constexpr std::size_t kPage = std::size_t{2} << 20;
 
-// One thread follows a chain of lines. It reads a word of each page first, so that no step waits for an address translation.
+// One thread follows a chain of lines. It first reads a word of each page, so that no step waits for an address translation.
 template <bool kThroughL1>
 __global__ void follow(Address first, std::size_t bytes, int steps, Walk* walk) {
   unsigned touched = 0;
@@ -41,7 +41,7 @@ void measure_latency(Report& report, const char* name, std::size_t bytes, int st
   const RandomWalk lines(bytes);
   Buffer<Walk> walk(1);
   L2Flush flush(report.device());
-  for (int run = 0; run < 2; ++run) {  // the first one fills the cache, or the next one finds it emptied
+  for (int run = 0; run < 2; ++run) {  // the first run fills the cache, unless the cache is flushed before each run
     if (warm == Warm::kNo) flush.run();
     follow<kThroughL1><<<1, 1>>>(lines.first(), lines.bytes(), steps, walk.get());
     check(cudaGetLastError(), "a walk");
@@ -82,10 +82,10 @@ void measure_bandwidth(Report& report, const char* name, const char* where, std:
 
 constexpr unsigned kSectorBytes = 32;
 
-// Each lane of a warp reads or writes a sector, `kOfLine` of a line, of lines that stand in L2.
+// Each lane of a warp reads or writes a sector, `kOfLine` sectors per line, in lines that are in L2.
 template <int kOfLine, bool kWrites>
 __global__ void __launch_bounds__(kStreamThreads) single_sectors(Address first, unsigned lines, unsigned each, unsigned* sink) {
-  constexpr unsigned kLines = 32 / kOfLine;  // of a warp's access
+  constexpr unsigned kLines = 32 / kOfLine;  // lines per access of a warp
   const unsigned lane = threadIdx.x % 32;
   const unsigned stride = gridDim.x * blockDim.x / 32 * kLines;
   unsigned line = (blockIdx.x * blockDim.x + threadIdx.x) / 32 * kLines % lines;

@@ -1,5 +1,5 @@
-// mma.sync, as FlashAttention-2 has it: how often a sub-core issues one and how long it takes, and rounds of products and
-// exponentials of one to four warps on a sub-core: what a round takes, and how far apart the warps are after many of them.
+// mma.sync as in FlashAttention-2: the issue interval and the latency on a sub-core; and rounds of products and exponentials by one
+// to four warps per sub-core: the time of a round, and the distance between the warps after many rounds.
 
 #include "tools/silicon/report.h"
 #include "tools/silicon/timed_loop.h"
@@ -8,9 +8,9 @@ namespace silicon {
 namespace {
 
 constexpr int kInstructions = 64;
-constexpr int kSums = 16;  // of a warp, 16 x 8 each: what a round's products go into, one after the other
+constexpr int kSums = 16;  // accumulators per warp, 16 x 8 each: a round's products go to them in rotation
 constexpr int kRounds = 96;
-constexpr int kSettled = 32;  // rounds that do not count
+constexpr int kSettled = 32;  // first rounds, which are not counted
 constexpr int kMaxWarps = 16;
 
 // D += A B of 16 x 8 x 16.
@@ -68,8 +68,8 @@ struct Rounds {
   long long began[kMaxWarps][kRounds];
 };
 
-// `batches` times kSums products, then kExponentials for each thread. The exponentials are of the sums, the next factors are
-// exponentials; the loop of products keeps the compiler from mixing the two.
+// Each round executes `batches` times kSums products, then kExponentials exponentials per thread. The exponentials read the sums,
+// and the next factors are exponentials. The loop over products keeps the compiler from mixing the two.
 template <int kExponentials>
 __global__ void __launch_bounds__(32 * kMaxWarps, 1) rounds_each(Rounds* rounds, float* sink, int batches) {
   float d[kSums][4] = {};
@@ -116,15 +116,15 @@ void measure_rounds(Report& report, int products, int warps) {
   const int sms = report.device().sms;
   Buffer<Rounds> rounds(sms);
   Buffer<float> sink(1);
-  std::vector<double> cycles;  // of a round, of every warp
-  std::vector<double> phases;  // of a sub-core's second warp behind its first one
-  std::vector<double> least;   // shortest round of a warp
+  std::vector<double> cycles;  // per round, of every warp
+  std::vector<double> phases;  // a sub-core's second warp relative to its first
+  std::vector<double> least;   // a warp's short rounds (5 %)
   std::vector<double> longest;
   for (int launch = 0; launch < 4; ++launch) {
     rounds_each<kExponentials><<<sms, 128 * warps>>>(rounds.get(), sink.get(), products / kSums);
     check(cudaGetLastError(), "mma_rounds");
     check(cudaDeviceSynchronize(), "mma_rounds");
-    if (launch == 0) continue;  // it fetches the code
+    if (launch == 0) continue;  // the first launch fetches the code
     for (const Rounds& sm : rounds.read()) {
       for (int w = 0; w < 4 * warps; ++w) {
         const long long* began = sm.began[w];

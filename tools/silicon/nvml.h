@@ -7,9 +7,9 @@
 
 namespace silicon {
 
-// What the driver's library reads of a GPU; 0 where it does not. Power is the latest sample (one in some 20 ms), not the average
-// over a second that nvmlDeviceGetPowerUsage gives: a row of less than that says little of its own power. The library is looked for
-// when the program runs, so that the kit needs nothing of it to be built.
+// Readings by the driver's library; 0 if it is missing. Power is the latest sample (one in some 20 ms), not the average over a
+// second that nvmlDeviceGetPowerUsage gives: the power of a row that takes less than 20 ms says little about the row. The library
+// is opened at run time, so that the kit builds without it.
 struct Reading {
   double clock_mhz = 0;
   double power_w = 0;
@@ -64,7 +64,7 @@ class Nvml {
     return reinterpret_cast<Function>(dlsym(library_, name));
   }
 
-  void* library_;  // stays open as long as the program
+  void* library_;  // stays open for the lifetime of the program
   void* device_ = nullptr;
 };
 

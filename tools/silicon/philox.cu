@@ -1,4 +1,4 @@
-// Keep bits by Philox: every warp slot taken, and one warp on each sub-core. Cycles of a sub-core for one call of a warp.
+// Keep bits by Philox, with every warp slot taken or with one warp per sub-core: sub-core cycles per call of a warp.
 
 #include "tools/silicon/philox_kernel.h"
 #include "tools/silicon/report.h"

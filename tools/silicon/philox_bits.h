@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-// Philox4x32 (Salmon et al., SC 2011) and keep bits of it: what dropout's kernel computes.
+// Philox4x32 (Salmon et al., SC 2011) and its keep bits: the computation of a dropout kernel.
 namespace silicon {
 
 struct Words {
@@ -25,7 +25,7 @@ __host__ __device__ inline Words philox(Words counter, std::uint32_t key0, std::
   return counter;
 }
 
-// Of one word: 1, 2 or 4 keep bits, each where `kBits` random bits do not exceed the threshold.
+// Keep bits of one word: 1, 2 or 4 bits. Each is set if `kBits` random bits do not exceed the threshold.
 template <int kBits>
 __host__ __device__ inline std::uint32_t keep_bits(std::uint32_t word, std::uint32_t threshold) {
   std::uint32_t kept = 0;
@@ -36,7 +36,7 @@ __host__ __device__ inline std::uint32_t keep_bits(std::uint32_t word, std::uint
   return kept;
 }
 
-// 32 keep bits of one thread: 8 calls with 32-bit thresholds, 4 with 16, 2 with 8.
+// 32 keep bits of one thread: 8 calls with 32-bit thresholds, 4 with 16-bit, 2 with 8-bit thresholds.
 template <int kRounds, int kBits>
 __host__ __device__ inline std::uint32_t keep_word(std::uint32_t thread, std::uint32_t pass, std::uint32_t threshold) {
   constexpr int kOfCall = 4 * 32 / kBits;

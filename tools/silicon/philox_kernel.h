@@ -6,9 +6,9 @@
 namespace silicon {
 
 constexpr int kPhiloxThreads = 128;      // one warp on each sub-core
-constexpr unsigned kPassesOfPiece = 16;  // stored words of a thread for each piece of work
+constexpr unsigned kPassesOfPiece = 16;  // stored words per thread and piece of work
 
-// CTAs take pieces until `pieces` are taken or another kernel says stop. Each thread stores one word of keep bits a pass.
+// CTAs take pieces until `pieces` are taken or another kernel stops them. Each thread stores one word of keep bits per pass.
 template <int kRounds, int kBits>
 __global__ void __launch_bounds__(kPhiloxThreads)
     philox_kernel(std::uint32_t* out, unsigned pieces, unsigned threshold, SmRange sms, SmWork* own, SmWork* other) {
@@ -36,10 +36,10 @@ __global__ void __launch_bounds__(kPhiloxThreads)
 
 constexpr std::size_t kPhiloxWords = std::size_t{4096} * kPassesOfPiece * kPhiloxThreads;
 
-// Philox calls of a warp for one piece.
+// Philox calls of a warp per piece.
 template <int kBits>
 constexpr double calls_of_piece() {
-  return kPassesOfPiece * (kBits / 4.0);  // 32 / (4 x 32 / bits) calls a pass
+  return kPassesOfPiece * (kBits / 4.0);  // 32 / (4 x 32 / bits) calls per pass
 }
 
 }  // namespace silicon

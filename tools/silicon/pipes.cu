@@ -1,4 +1,4 @@
-// How often a sub-core issues an instruction of each pipe, and how long one waits for its own result.
+// The issue interval of a sub-core for an instruction of each pipe, and the latency from an instruction to a dependent one.
 
 #include "tools/silicon/instructions.h"
 #include "tools/silicon/report.h"
@@ -7,9 +7,9 @@
 namespace silicon {
 namespace {
 
-constexpr int kInstructions = 64;  // of a step, whatever the number of chains
+constexpr int kInstructions = 64;  // per step, whatever the number of chains
 
-// The first register of a chain: for loads an address whose word is the address itself (LDS) or the lane's row (LDSM).
+// The first register of a chain. For loads it is an address whose word is the address itself (LDS) or the lane's row (LDSM).
 template <typename Op>
 __device__ typename Op::Register first_value(unsigned thread, int chain) {
   return first_of<typename Op::Register>(thread + chain + 1);
@@ -27,7 +27,7 @@ __device__ Lds::Register first_value<Lds>(unsigned thread, int) {
 }
 template <>
 __device__ Ldsm::Register first_value<Ldsm>(unsigned thread, int) {
-  return shared_base(16) + 16 * (thread % 32);  // lane L gets word L of the first matrix: its own row again
+  return shared_base(16) + 16 * (thread % 32);  // lane L receives word L of the first matrix: its own row again
 }
 
 // kInstructions instructions in independent chains.

@@ -10,8 +10,8 @@
 
 namespace silicon {
 
-// Where benchmarks put what they measure. The clock of a row is the one that the SMs counted while it was measured; where a
-// benchmark did not count it, the driver's reading.
+// Collects the measurements of all benchmarks. A row's clock is the clock that the SMs counted during the measurement, or the
+// driver's reading if the benchmark did not count it.
 class Report {
  public:
   Report(std::ostream& out, const std::string& source)
@@ -37,7 +37,7 @@ class Report {
   int rows_ = 0;
 };
 
-// The benchmarks, one file each.
+// The benchmarks, one per file.
 void measure_pipes(Report& report);
 void measure_ffma_registers(Report& report);
 void measure_co_issue(Report& report);

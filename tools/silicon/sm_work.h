@@ -2,7 +2,7 @@
 
 #include "tools/silicon/timed_loop.h"
 
-// Kernels that share the chip: which SMs they may run on, work that CTAs take piece by piece, and when all that happened.
+// Support for kernels that share the chip: the SMs on which a kernel may run, work that CTAs take piece by piece, and their times.
 namespace silicon {
 
 constexpr int kMaxSms = 256;
@@ -23,25 +23,25 @@ __device__ inline bool may_run(const SmRange& sms) {
   return sm >= sms.first && sm < sms.first + sms.count;
 }
 
-// A kernel's CTAs on one SM.
+// The CTAs of a kernel on one SM.
 struct SmSpan {
-  unsigned long long first_ns;  // first one's start
-  unsigned long long last_ns;   // last one's end
+  unsigned long long first_ns;  // start of the first CTA
+  unsigned long long last_ns;   // end of the last CTA
   unsigned ctas;
 };
 
-// In global memory, one for each kernel: fresh_work() before a launch.
+// State of a kernel's work in global memory. Set to fresh_work() before each launch.
 struct SmWork {
-  unsigned next;                // piece of work that no CTA has taken
-  unsigned stop;                // set: take no more
-  unsigned long long start_ns;  // first CTA's start
+  unsigned next;                // next piece of work to take
+  unsigned stop;                // nonzero: take no more pieces
+  unsigned long long start_ns;  // start of the first CTA
   unsigned long long end_ns;    // end of the last piece
-  unsigned other_at_start;      // pieces that the other kernel had taken then
+  unsigned other_at_start;      // pieces that the other kernel had taken at the start
   unsigned other_at_end;
-  unsigned ctas;              // that ran
-  unsigned finished;          // pieces that are done
-  unsigned long long cycles;  // of all CTAs, each on its SM: GPCs do not run at one clock
-  unsigned long long ns;      // the same in nanoseconds
+  unsigned ctas;              // CTAs that ran
+  unsigned finished;          // finished pieces
+  unsigned long long cycles;  // sum over CTAs, each on its SM's clock: GPCs have different clocks
+  unsigned long long ns;      // the same sum in nanoseconds
   SmSpan on[kMaxSms];
 };
 
@@ -55,7 +55,7 @@ __device__ inline void begin_work(SmWork& own, const SmWork* other) {
   atomicAdd(&here.ctas, 1U);
 }
 
-// The CTA that finishes the last piece notes how far the other kernel is and stops it.
+// The CTA that finishes the last piece records the progress of the other kernel and stops it.
 __device__ inline void finish_piece(SmWork& own, SmWork* other, unsigned pieces) {
   if (threadIdx.x != 0) return;
   if (atomicAdd(&own.finished, 1U) + 1 != pieces) return;
@@ -80,8 +80,8 @@ inline SmWork fresh_work() {
   return work;
 }
 
-// Whether `first` had one CTA and `second` as many as said on every SM of the range, and those of `second` were there for at least
-// nine tenths of the time of `first`.
+// True if, on every SM of the range, `first` had one CTA and `second` had `ctas` CTAs, and `second` was present for at least nine
+// tenths of the time of `first`.
 inline bool ran_beside(const SmWork& first, const SmWork& second, const SmRange& sms, unsigned ctas) {
   for (int sm = sms.first; sm < sms.first + sms.count; ++sm) {
     const SmSpan& one = first.on[sm];
@@ -94,7 +94,7 @@ inline bool ran_beside(const SmWork& first, const SmWork& second, const SmRange&
   return true;
 }
 
-// Shared memory as large as it gets, whatever the kernel needs: kernels that ask for different sizes do not share an SM.
+// Selects the largest carve-out of shared memory, whatever the kernel needs: kernels with different carve-outs do not share an SM.
 template <typename Kernel>
 void prepare_shared_memory(Kernel kernel, std::size_t dynamic_bytes) {
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(dynamic_bytes)),

@@ -1,4 +1,4 @@
-// What few SMs get of L2 and DRAM, and what all of them get of arrays around L2's size.
+// Bandwidth of L2 and DRAM for a few SMs, and for all SMs on arrays around the size of L2.
 
 #include "tools/silicon/rates.h"
 #include "tools/silicon/report.h"
@@ -9,11 +9,11 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-// `ctas` of 1024 threads.
+// Measures `ctas` CTAs of 1024 threads.
 void measure(Report& report, const Buffer<uint4>& array, std::size_t bytes, int ctas, int ctas_per_sm, bool together,
              const char* where) {
   Buffer<unsigned> sink(1);
-  // Each thread reads so many words that the whole takes a millisecond or two.
+  // Each thread reads enough words for the launch to take one to two milliseconds.
   const unsigned each = (ctas < 33 ? 8192 : 4096) / ctas_per_sm * (bytes > 100 * kMiB ? 1 : 2);
   const auto words = static_cast<unsigned>(bytes / sizeof(uint4));
   const Spread us = time_us(5, [&](cudaStream_t on) {
@@ -31,7 +31,7 @@ void measure(Report& report, const Buffer<uint4>& array, std::size_t bytes, int 
   report.add(row);
 }
 
-// The same for writes that stay in L2.
+// Measures writes that stay in L2.
 void measure_writes(Report& report, const Buffer<uint4>& array, std::size_t bytes, int sms) {
   const unsigned each = sms < 33 ? 8192 : 4096;
   const Spread us = time_us(5, [&](cudaStream_t on) {

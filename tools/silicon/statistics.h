@@ -7,17 +7,17 @@
 #include <utility>
 #include <vector>
 
-// Of repeated measurements. Host code, without CUDA.
+// Statistics of repeated measurements. Host code, without CUDA.
 namespace silicon {
 
-// What several runs of the same thing took.
+// The spread of repeated measurements of one quantity.
 struct Spread {
   double median = 0;
   double least = 0;
   double p90 = 0;  // nearest rank
 };
 
-// Throws where there is nothing.
+// Throws if `values` is empty.
 //
 //   4 1 3 2:  median 2.5, least 1, p90 4
 inline Spread spread_of(std::vector<double> values) {
@@ -28,7 +28,7 @@ inline Spread spread_of(std::vector<double> values) {
   return {(values[(count - 1) / 2] + values[count / 2]) / 2, values.front(), values[rank - 1]};
 }
 
-// Nearest rank; throws where there is nothing.
+// Percentile by nearest rank; throws if `values` is empty.
 //
 //   25 % of 40 10 30 20: 10
 inline double percentile_of(std::vector<double> values, double percent) {
@@ -38,7 +38,7 @@ inline double percentile_of(std::vector<double> values, double percent) {
   return values[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
 }
 
-// How often the order of events goes over from one of two to the other. The times of each ascend.
+// Number of changes between two sources in the merged order of their events. The times of each source ascend.
 //
 //   1 2 3 and 4 5 6: 1     1 3 5 and 2 4 6: 5
 inline int changes_between(const std::vector<long long>& first, const std::vector<long long>& second) {
@@ -51,7 +51,7 @@ inline int changes_between(const std::vector<long long>& first, const std::vecto
   return changes;
 }
 
-// How far two that recur with `period` stand apart, the one `offset` behind the other: a share of the period, at most a half.
+// Distance of two events that recur with `period`, one `offset` behind the other, as a share of the period: at most a half.
 inline double phase_of(double offset, double period) {
   const double behind = std::fmod(std::abs(offset), period) / period;
   return std::min(behind, 1 - behind);

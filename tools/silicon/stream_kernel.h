@@ -2,11 +2,11 @@
 
 #include <cstddef>
 
-// One pass or more over arrays of 16-byte words, as many loads of a thread in flight as it takes to fill the way to memory.
+// Kernels that pass over arrays of 16-byte words, with enough loads per thread in flight to saturate memory.
 namespace silicon {
 
 constexpr int kStreamThreads = 512;
-constexpr int kStreamAhead = 8;  // words of a thread in flight
+constexpr int kStreamAhead = 8;  // words per thread in flight
 
 enum class Access { kRead, kWrite, kCopy, kTriad };
 
@@ -41,8 +41,8 @@ static __global__ void __launch_bounds__(1024)
   if (all == 0x9e3779b9U) *sink = all;
 }
 
-// Reads an array over and over, the loads of a pass behind those of the last one without a pause: for arrays that are small beside
-// what the chip has in flight. `kTogether`: every CTA reads all of it, in step; else each reads a part.
+// Reads an array again and again, without a pause between passes: for arrays that are small compared with the bytes in flight on
+// the chip. `kTogether`: every CTA reads the whole array, in step; otherwise each CTA reads a part.
 template <bool kTogether>
 static __global__ void __launch_bounds__(1024)
     read_over_and_over(const uint4* array, unsigned words, unsigned each, unsigned* sink) {
@@ -65,7 +65,7 @@ static __global__ void __launch_bounds__(1024)
   if (all == 0x9e3779b9U) *sink = all;
 }
 
-// Writes a part of an array over and over.
+// Writes an array again and again; each CTA writes a part.
 static __global__ void __launch_bounds__(1024) write_over_and_over(uint4* array, unsigned words, unsigned each) {
   const unsigned stride = gridDim.x * blockDim.x;
   unsigned at = (blockIdx.x * blockDim.x + threadIdx.x) % words;

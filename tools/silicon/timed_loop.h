@@ -7,10 +7,10 @@
 #include "tools/silicon/device.h"
 #include "tools/silicon/rates.h"
 
-// A loop of one instruction under the SM's own clock.
+// A timed loop of instructions, in cycles of the SM's own clock.
 namespace silicon {
 
-// When a warp's loop ran: cycles of its SM, and nanoseconds of the chip's timer.
+// Start and end of a warp's loop, in cycles of its SM and in nanoseconds of the chip's timer.
 struct LoopTime {
   long long start;
   long long end;
@@ -24,7 +24,7 @@ __device__ inline unsigned long long nanoseconds() {
   return now;
 }
 
-// Every warp of a CTA runs body.step() `steps` times. The sink keeps the compiler from dropping what nobody reads.
+// Every warp of a CTA runs body.step() `steps` times. The sink keeps the compiler from dropping unused results.
 template <typename Body>
 __global__ void timed_loop(LoopTime* times, unsigned* sink, int steps) {
   Body body(threadIdx.x);
@@ -41,8 +41,8 @@ __global__ void timed_loop(LoopTime* times, unsigned* sink, int steps) {
 }
 
 struct LoopResult {
-  double cycles = 0;     // of an SM, first warp's start to last warp's end: the median over SMs
-  double clock_mhz = 0;  // that the SMs counted
+  double cycles = 0;     // per SM, from the first warp's start to the last warp's end: median over the SMs
+  double clock_mhz = 0;  // counted by the SMs
 };
 
 inline LoopResult result_of(const std::vector<LoopTime>& times, int warps) {
@@ -63,12 +63,12 @@ inline LoopResult result_of(const std::vector<LoopTime>& times, int warps) {
   return {spread_of(cycles).median, clock / static_cast<double>(cycles.size())};
 }
 
-// One CTA of `warps` warps on each SM.
+// Runs one CTA of `warps` warps on each SM.
 template <typename Body>
 LoopResult run_loop(const Device& device, int warps, int steps) {
   Buffer<LoopTime> times(static_cast<std::size_t>(device.sms) * warps);
   Buffer<unsigned> sink(1);
-  for (int run = 0; run < 2; ++run) {  // the first one warms up instruction caches and the clock
+  for (int run = 0; run < 2; ++run) {  // the first run warms up instruction caches and the clock
     timed_loop<Body><<<device.sms, 32 * warps>>>(times.get(), sink.get(), steps);
     check(cudaGetLastError(), "a loop");
     check(cudaDeviceSynchronize(), "a loop");

@@ -5,13 +5,14 @@
 
 #include "tools/silicon/device.h"
 
-// Chains of lines through memory: each holds the address of the next one, so that a load's result is the next load's address.
+// Chains of lines through memory: each line holds the address of the next, so that a load's result is the next load's address.
 namespace silicon {
 
 constexpr std::size_t kLineBytes = 128;
 using Address = unsigned long long;
 
-// Every line of a region once, in random order, so that no prefetcher guesses the next one; the last one leads to the first.
+// Visits every line of a region once, in random order, so that no prefetcher guesses the next line; the last line leads to the
+// first.
 class RandomWalk {
  public:
   explicit RandomWalk(std::size_t bytes) : memory_(bytes / sizeof(Address)) {
@@ -32,7 +33,7 @@ class RandomWalk {
   Buffer<Address> memory_;
 };
 
-// Leaves nothing in L2 that was there before.
+// Evicts all earlier contents of L2.
 class L2Flush {
  public:
   explicit L2Flush(const Device& device) : memory_(4 * device.l2_bytes) {}

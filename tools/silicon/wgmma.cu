@@ -1,5 +1,5 @@
-// How often an SM starts a wgmma of each width, source and type, alone and while other warps flood one of the pipes; and what the
-// flood loses. A warpgroup multiplies, a second one of the same CTA floods: one warp a sub-core each.
+// The interval at which an SM starts wgmma of each width, source and type, alone and while other warps flood one of the pipes; and
+// the flood's loss. One warpgroup multiplies and a second warpgroup of the same CTA floods: one warp of each per sub-core.
 
 #include "tools/silicon/wgmma.h"
 
@@ -10,8 +10,8 @@
 namespace silicon {
 namespace {
 
-constexpr int kEach = 8;        // wgmmas of a committed group
-constexpr int kFloodEach = 64;  // instructions of a flood between two looks at the flag
+constexpr int kEach = 8;        // wgmmas per committed group
+constexpr int kFloodEach = 64;  // instructions of a flood between two checks of the flag
 constexpr int kSharedBytes = 65536;
 
 struct FloodTime {
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(256, 1) multiply_beside(LoopTime* times, Flood
     float d[kColumns / 2] = {};
     const unsigned r[4] = {0x3c003c00U, 0x3c003c00U, 0x3c003c00U, 0x3c003c00U};
     const std::uint64_t a = descriptor(static_cast<unsigned>(__cvta_generic_to_shared(shared)));
-    const std::uint64_t b = descriptor(static_cast<unsigned>(__cvta_generic_to_shared(shared + 8192)));  // 32 KiB on
+    const std::uint64_t b = descriptor(static_cast<unsigned>(__cvta_generic_to_shared(shared + 8192)));  // 32 KiB after A
     const unsigned long long start_ns = nanoseconds();
     const long long start = clock64();
     for (int g = 0; g < groups; ++g) {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-// wgmma of sm_90a, with bf16 or fp8 sources and fp32 sums. Elsewhere the kernels compile to nothing.
+// wgmma of sm_90a, with bf16 or fp8 sources and fp32 sums. For other architectures the kernels compile to nothing.
 namespace silicon {
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -11,14 +11,14 @@ namespace silicon {
 #define SILICON_WGMMA 0
 #endif
 
-// Shared memory as wgmma takes it: rows of 128 bytes along k in the 128-byte swizzle, groups of eight rows 1024 bytes apart. PTX
-// ISA, "Matrix descriptor": start address / 16 (bits 0-13), leading offset (16-29, not used here), stride offset / 16 (32-45),
-// swizzle (62-63: 1 is 128 bytes).
+// Matrix descriptor of shared memory for wgmma: rows of 128 bytes along k in the 128-byte swizzle, groups of eight rows 1024 bytes
+// apart. PTX ISA, "Matrix descriptor": start address / 16 (bits 0-13), leading offset (16-29, not used here), stride offset / 16
+// (32-45), swizzle (62-63: 1 is 128 bytes).
 __device__ inline std::uint64_t descriptor(unsigned shared_address) {
   return ((shared_address & 0x3ffffU) >> 4) | (std::uint64_t{1} << 16) | (std::uint64_t{64} << 32) | (std::uint64_t{1} << 62);
 }
 
-// What ordinary stores and cp.async wrote becomes visible to wgmma.
+// Makes ordinary stores and cp.async visible to wgmma.
 __device__ inline void publish_to_wgmma() {
 #if SILICON_WGMMA
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -42,7 +42,7 @@ __device__ inline void wgmma_wait() {
 #endif
 }
 
-// Sums as asm operands and their places in the instruction's text, eight at a time.
+// Sums as asm operands, eight at a time, and their placeholders in the instruction's text.
 #define SILICON_D8(d, i) \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
 #define SILICON_D32(d, i) SILICON_D8(d, i), SILICON_D8(d, i + 8), SILICON_D8(d, i + 16), SILICON_D8(d, i + 24)

@@ -1,6 +1,6 @@
-// In which order an SM runs the wgmma of two warpgroups that begin together. One batch each: whether commands complete batch after
-// batch or in turn. Rounds of a batch and exponentials, as attention without turns has them: whether the warpgroups stay in step or
-// fall apart, so that one multiplies while the other does not.
+// The order in which an SM runs the wgmma of two warpgroups that begin together. With one batch each: whether commands complete
+// batch after batch or alternate. With rounds of a batch and exponentials, as in attention without turns: whether the warpgroups
+// stay in step, or drift apart so that one multiplies while the other does not.
 
 #include "tools/silicon/report.h"
 #include "tools/silicon/statistics.h"
@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kColumns = 128;
 constexpr int kGroups = 2;   // warpgroups
-constexpr int kBatch = 8;    // wgmmas, as the scores of a key block at head_dim 128
-constexpr int kRounds = 64;  // of a batch and exponentials
+constexpr int kBatch = 8;    // wgmmas, as for the scores of a key block at head_dim 128
+constexpr int kRounds = 64;  // rounds of one batch and exponentials
 constexpr int kSharedBytes = 65536;
 
 struct Batch {
@@ -31,7 +31,7 @@ struct Operands {
 
   __device__ explicit Operands(unsigned* shared)
       : a(descriptor(static_cast<unsigned>(__cvta_generic_to_shared(shared)))),
-        b(descriptor(static_cast<unsigned>(__cvta_generic_to_shared(shared + 8192)))) {        // 32 KiB on
+        b(descriptor(static_cast<unsigned>(__cvta_generic_to_shared(shared + 8192)))) {        // 32 KiB after A
     for (int i = threadIdx.x; i < kSharedBytes / 4; i += blockDim.x) shared[i] = 0x3c003c00U;  // small numbers
   }
   __device__ void multiply() { Wgmma<kColumns, Source::kShared, Type::kBf16>::run(d, r, a, b); }
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kGroups * 128, 1) one_batch_each(Batch* batche
   extern __shared__ __align__(1024) unsigned shared[];
   Operands operands(shared);
   long long completed[kBatch];
-  for (int run = 0; run < 2; ++run) {  // the first one fetches the code
+  for (int run = 0; run < 2; ++run) {  // the first run fetches the code
     __syncthreads();
     wgmma_fence();
 #pragma unroll
@@ -129,7 +129,7 @@ void measure_batches(Report& report) {
   report.add(is);
 }
 
-// `exponentials` of a thread between two batches.
+// `exponentials`: per thread, between two batches.
 void measure_rounds(Report& report, int exponentials) {
   const int sms = report.device().sms;
   Buffer<Rounds> rounds(sms);

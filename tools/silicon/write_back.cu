@@ -1,5 +1,6 @@
-// When L2 writes back what it holds dirty: a kernel that fills some of it, a pause, and a pass that writes or reads another array.
-// If L2 wrote back whenever DRAM is idle, a pause would make the pass shorter. A pass that reads is longer by what its lines evict.
+// The time at which L2 writes back dirty lines. A kernel fills a part of L2, a pause follows, and then a pass writes or reads
+// another array. If L2 wrote back whenever DRAM is idle, a pause would shorten the pass. A reading pass takes longer by the dirty
+// lines that its lines evict.
 
 #include "tools/silicon/report.h"
 #include "tools/silicon/stream_kernel.h"
@@ -16,7 +17,7 @@ __global__ void pause_of(long long cycles) {
   }
 }
 
-// One write of each word; when each CTA began and ended.
+// Writes each word once, and records when each CTA began and ended.
 __global__ void __launch_bounds__(512) fill(uint4* array, std::size_t words, LoopTime* times) {
   const unsigned long long start_ns = nanoseconds();
   const long long start = clock64();
@@ -27,7 +28,7 @@ __global__ void __launch_bounds__(512) fill(uint4* array, std::size_t words, Loo
   if (threadIdx.x == 0) times[blockIdx.x] = {start, clock64(), start_ns, nanoseconds()};
 }
 
-// One read of each word.
+// Reads each word once.
 __global__ void __launch_bounds__(512) read_once(const uint4* array, std::size_t words, unsigned* sink, LoopTime* times) {
   const unsigned long long start_ns = nanoseconds();
   const long long start = clock64();

@@ -12,9 +12,9 @@ namespace warpfold::validation {
 namespace {
 
 struct Pass {
-  std::string_view published;  // as the column `kernel` names it
+  std::string_view published;  // name in the column `kernel`
   std::string_view family;
-  double products;  // matrix products relative to the forward pass, as the library counts them
+  double products;  // matrix products relative to the forward pass, by the library's count
   bool forward;
   bool backward;
 };
@@ -28,13 +28,13 @@ constexpr std::array kPasses{
 
 Mapped<bool> is_causal(const MeasuredRow& row) {
   const std::string& text = row.text("causal");
-  // "1 (inferred from level)" is what a source without the word is read as.
+  // "1 (inferred from level)" marks a source that does not state it.
   if (text == "1" || text.starts_with("1 ")) return true;
   if (text.empty() || text == "0" || text.starts_with("0 ")) return false;
   return not_mapped("whether it is causal is not stated: " + escape::quoted(text));
 }
 
-// "flash_attention_2", "flash_attention_3", "flash_attention_4" or nothing.
+// "flash_attention_2", "flash_attention_3", "flash_attention_4", or empty.
 std::string_view generator_of(const std::string& implementation) {
   for (const std::string_view name : {"FlashAttention-4", "FA4", "flash_attention_4"}) {
     if (implementation.starts_with(name)) return "flash_attention_4";
@@ -106,7 +106,7 @@ bool says(const std::string& text, std::initializer_list<std::string_view> words
   return std::ranges::any_of(words, [&](std::string_view word) { return text.contains(word); });
 }
 
-// Whether dQ is added in a fixed order, and whether P and dS have columns of their own, are said in words.
+// Reads two options of the backward pass from the row's words: dQ added in a fixed order, and separate columns for P and dS.
 void fill_backward(const MeasuredRow& row, RowWork& work) {
   const bool ordered = !row.option("deterministic").empty() || says(row.text("impl"), {"deterministic"});
   const bool own_columns = says(row.text("impl"), {"own columns", "dedicated P", "de-aliased"});
@@ -117,7 +117,7 @@ void fill_backward(const MeasuredRow& row, RowWork& work) {
   }
 }
 
-// FlashAttention-3's forward pass draws causal tiles from a counter, which is cleared before. A copy of four bytes stands for it.
+// FlashAttention-3's forward pass draws causal tiles from a counter, which a launch clears before. A copy of four bytes models it.
 configs::Kernel clearing() {
   configs::Kernel kernel;
   kernel.set_name("tile_counter");
@@ -147,7 +147,7 @@ Mapped<RowWork> attention_of_row(const MeasuredRow& row, const configs::Gpu& gpu
   const bool drops = dropout_of(row) > 0;
   if (drops && generator == "flash_attention_4") return not_mapped("FlashAttention-4 with dropout has no generator");
   if (drops && pass->backward) return not_mapped("the backward pass with dropout has no generator");
-  // FlashAttention-2 draws its bits itself: Philox of seven rounds, eight bits an element (csrc/flash_attn/src: philox.cuh,
+  // FlashAttention-2 generates its bits itself: Philox with seven rounds, eight bits per element (csrc/flash_attn/src: philox.cuh,
   // dropout.h).
   if (drops && generator == "flash_attention_2") shape->set_dropout(configs::FUSED_PHILOX);
   RowWork work;

@@ -19,7 +19,7 @@ std::string lower(std::string text) {
 
 bool says(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
 
-// The number that ends at `end`; 0 where none does.
+// The number that ends at `end`; 0 if there is none.
 uint32_t number_before(std::string_view text, size_t end) {
   size_t begin = end;
   while (begin > 0 && std::isdigit(static_cast<unsigned char>(text[begin - 1])) != 0) --begin;
@@ -34,7 +34,7 @@ uint32_t number_at(std::string_view text, size_t begin) {
   return value;
 }
 
-// "4 stages", "148 blocks": the number in front of the word.
+// The number before a word: 4 in "4 stages", 148 in "148 blocks".
 uint32_t counted(std::string_view text, std::string_view word) {
   const size_t at = text.find(word);
   return at == std::string_view::npos || at == 0 ? 0 : number_before(text, at - 1);
@@ -45,8 +45,8 @@ bool single(std::string_view text) {
   return says(text, "1-cta") || says(text, "1cta") || says(text, "1-sm") || says(text, "cta/sm");
 }
 
-// What the words of `impl` say of the kernel: "CuTeDSL persistent 2-CTA, mma_tiler 256x128, cluster 2x1", "nvjet
-// 128x256_128x6_2x1_2cta", "dual CTA/SM 128x256, 2 stages". False: nothing.
+// Takes the kernel from the words of `impl`: "CuTeDSL persistent 2-CTA, mma_tiler 256x128, cluster 2x1", "nvjet
+// 128x256_128x6_2x1_2cta", "dual CTA/SM 128x256, 2 stages". Returns false if they state nothing.
 bool take_stated(const std::string& implementation, configs::BlackwellGemm& gemm) {
   const std::string text = lower(implementation);
   const RowTile tile = tile_in(text);
@@ -55,14 +55,14 @@ bool take_stated(const std::string& implementation, configs::BlackwellGemm& gemm
   const bool pair = pairs(text) || (tile.rows == 0 && !single(text)) || tile.rows == 256;
   gemm.set_cta_group(pair ? 2 : 1);
   if (tile.rows > 0) {
-    // CUTLASS's mma_tiler is the pair's tile; nvjet's names have a CTA's.
+    // CUTLASS's mma_tiler is the tile of a pair; nvjet's names give the tile of a CTA.
     gemm.set_tile_m(pair && tile.rows > 128 ? tile.rows / 2 : tile.rows);
     gemm.set_tile_n(tile.columns);
   }
   if (const uint32_t stages = counted(text, "stages"); stages > 0) gemm.set_stages(stages);
   if (const uint32_t blocks = counted(text, "blocks"); blocks > 0) gemm.set_grid_ctas(blocks);
-  // CuTeDSL's examples (CUTLASS, static_persistent_tile_scheduler.py: no swizzle, the tiles of a column before those of the next;
-  // the same of a grid of M x N CTAs).
+  // CuTeDSL's examples go column by column without a swizzle (CUTLASS, static_persistent_tile_scheduler.py), as does a grid of M x
+  // N CTAs.
   if (says(text, "cutedsl")) {
     gemm.set_rasterisation(configs::ALONG_M);
     gemm.set_swizzle(1);
@@ -72,8 +72,8 @@ bool take_stated(const std::string& implementation, configs::BlackwellGemm& gemm
   return true;
 }
 
-// SEMI's cutlass_gemm_mainloop: one tile on one SM, as large as the matrix. Its phrases may state the depth of a stage and how many
-// there are: "tile=64x16x32;stages=5", "tile K 64 stages 7", stages=auto.
+// SEMI's cutlass_gemm_mainloop: one tile on one SM, as large as the matrix. Its phrases may state the depth of a stage and the
+// number of stages: "tile=64x16x32;stages=5", "tile K 64 stages 7", stages=auto.
 void take_single_tile(const MeasuredRow& row, configs::BlackwellGemm& gemm) {
   gemm.set_cta_group(1);
   gemm.set_tile_m(static_cast<uint32_t>(gemm.m()));
@@ -86,7 +86,7 @@ void take_single_tile(const MeasuredRow& row, configs::BlackwellGemm& gemm) {
 
 }  // namespace
 
-// The first pair of a tile's size; clusters ("2x1") are smaller than any tile.
+// The first pair of numbers that is a tile's size. Clusters ("2x1") are smaller than any tile.
 RowTile tile_in(std::string_view text) {
   constexpr uint32_t kSmallestTile = 32;
   std::string close(text);

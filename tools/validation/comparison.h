@@ -13,41 +13,41 @@
 
 namespace warpfold::validation {
 
-// What of a simulation is held against a row.
+// The quantity of a simulation that is compared with a row.
 enum class Quantity {
   kTime,       // microseconds
-  kSlowdown,   // time beside others over time alone
-  kTimeRatio,  // time of the first run over that of the second
-  kWatts,      // mean power of the board at the clock that it leaves
-  kClock,      // that clock, in MHz
+  kSlowdown,   // time beside other kernels / time alone
+  kTimeRatio,  // time of the first run / time of the second
+  kWatts,      // mean power of the board at its sustained clock
+  kClock,      // the sustained clock in MHz
 };
 
-// Facts of run_facts() that a simulation follows, by their names.
+// Names of the facts in run_facts() that a simulation follows.
 using FollowedFacts = std::set<std::string, std::less<>>;
 
 struct Run {
-  configs::Scenario scenario;  // resolved, GPU and all
-  std::string file;            // that traces are relative to
+  configs::Scenario scenario;  // resolved, including its GPU
+  std::string file;            // the file to which paths of traces are relative
 };
 
-// A row as something that can be simulated.
+// A row in a form that can be simulated.
 struct Comparison {
-  std::string family;  // gemm, attention forward, ...
-  std::string kernel;  // within it; rows of one kernel and GPU are a group
-  std::string shape;   // for people
+  std::string family;  // such as gemm, attention forward
+  std::string kernel;  // kernel within the family; rows of one kernel and GPU form a group
+  std::string shape;   // text for display
   Quantity quantity = Quantity::kTime;
   double measured = 0;     // microseconds, a ratio, watts or MHz
-  std::vector<Run> runs;   // kTime: one after the other, their times add up
-  double launches_us = 0;  // kTime: of launches that the measured time holds
-  std::string of;          // the kernel whose time counts; empty: the whole run
-  std::string beside;      // kSlowdown: only while this kernel runs; empty: to the end
-  double work = 0;         // FLOP or bytes; 0: not known
-  std::string rate_unit;   // of work over time: TFLOPS, GB/s
+  std::vector<Run> runs;   // kTime: run one after the other, with times added up
+  double launches_us = 0;  // kTime: launches that the measured time includes
+  std::string of;          // the kernel whose time is compared; empty: the whole run
+  std::string beside;      // kSlowdown: measure only while this kernel runs; empty: to the end
+  double work = 0;         // FLOP or bytes; 0: unknown
+  std::string rate_unit;   // unit of work / time: TFLOPS, GB/s
   FollowedFacts follows;
-  std::vector<std::string> unfollowed;  // phrases that state a fact about the run which this comparison does not follow
+  std::vector<std::string> unfollowed;  // phrases that state a fact about the run that this comparison does not follow
 };
 
-// Why a row cannot be simulated: there is nothing to simulate for it, or the user made a mistake in it, which ends the command.
+// The reason why a row cannot be simulated: no kernel exists for it, or the user made a mistake in it, which ends the command.
 struct NotMapped {
   std::string reason;
   std::optional<Diagnostic> mistake{};
@@ -59,7 +59,7 @@ using Mapped = std::expected<T, NotMapped>;
 inline std::unexpected<NotMapped> not_mapped(std::string reason) { return std::unexpected(NotMapped{std::move(reason)}); }
 inline std::unexpected<NotMapped> mistaken(Diagnostic mistake) { return std::unexpected(NotMapped{{}, std::move(mistake)}); }
 
-// Work over microseconds in TFLOPS or GB/s.
+// Returns work / time in TFLOPS or GB/s; `us` in microseconds.
 double rate_of(double work, const std::string& unit, double us);
 
 }  // namespace warpfold::validation

@@ -14,7 +14,7 @@ class Parser {
   Parser(const std::string& file, std::string_view text, int line) : file_(file), text_(text), line_(line) {}
 
   Expected<void> parse(const std::function<Expected<void>(std::vector<CsvCell>)>& take) {
-    size_t width = 0;  // of the header
+    size_t width = 0;  // width of the header
     while (at_ < text_.size()) {
       if (skip_line()) continue;
       auto row = parse_row();
@@ -48,7 +48,7 @@ class Parser {
     if (!ended()) advance();
   }
 
-  // A comment or an empty line.
+  // Skips a comment or an empty line; returns false if there is none.
   bool skip_line() {
     if (text_[at_] != '#' && !at_line_end()) return false;
     end_line();

@@ -9,7 +9,7 @@
 
 namespace warpfold::validation {
 
-// A cell and where it starts; lines and columns count from 1.
+// A cell, with the position of its first character; lines and columns count from 1.
 struct CsvCell {
   std::string text;
   int line = 0;
@@ -22,12 +22,12 @@ struct CsvTable {
   std::vector<std::vector<CsvCell>> rows;  // each as wide as the header
 };
 
-// Fails, with file:line:column, where a quote is not closed or stands inside a plain cell, a row has another number of cells than
-// the header, or there is no header.
+// Parses a table. Fails, with file:line:column, if a quote is not closed or occurs inside a plain cell, if a row and the header
+// differ in their number of cells, or if there is no header.
 Expected<CsvTable> parse_csv(const std::string& file, std::string_view text);
 
-// The same a row at a time, the header first, without keeping them; `line`: the number of the text's first line. Fails where
-// `take` does.
+// Passes rows to `take` one at a time, the header first, without keeping them. `line`: line number of the start of the text. Fails
+// like parse_csv, and if `take` fails.
 Expected<void> parse_csv_rows(const std::string& file, std::string_view text, int line,
                               const std::function<Expected<void>(std::vector<CsvCell>)>& take);
 

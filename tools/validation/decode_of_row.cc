@@ -7,14 +7,14 @@ namespace warpfold::validation {
 
 namespace {
 
-// The number behind `word`: 8 of "FlashAttention-3 paged, page 8, CUDA graph" for "page ".
+// The number after `word`: 8 in "FlashAttention-3 paged, page 8, CUDA graph" for "page ".
 uint32_t number_behind(std::string_view text, std::string_view word) {
   const size_t at = text.find(word);
   uint32_t number = 0;
   if (at != std::string_view::npos) std::from_chars(text.data() + at + word.size(), text.data() + text.size(), number);
   return number;
 }
-// The number in front of `word`: 22 of "FlashAttention-3, 22 splits, GQA packing" for " splits".
+// The number before `word`: 22 in "FlashAttention-3, 22 splits, GQA packing" for " splits".
 uint32_t number_before(std::string_view text, std::string_view word) {
   const size_t at = text.find(word);
   if (at == std::string_view::npos) return 0;
@@ -78,8 +78,8 @@ Mapped<RowWork> decode_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
     set_options(*attention.mutable_flash_attention_2(), *shape, by);
     if (flash_infer) attention.mutable_flash_attention_2()->set_warps_share_keys(true);
   }
-  // Where the row does not say into how many parts keys are split, the library's rule decides. It takes one where tiles, one for
-  // each KV head, are 0.8 of the CTAs that run at a time: one an SM, or two.
+  // If the row does not state the number of splits, the library's rule decides. The rule does not split if the tiles, one for each
+  // KV head, are at least 0.8 of the CTAs that run at a time: one per SM, or two.
   const uint32_t splits = number_before(by, " splits");
   const uint64_t ctas = uint64_t{three ? 1U : 2U} * gpu.sm_count();
   if (splits > 1 || (splits == 0 && 10 * shape->batch() * shape->kv_heads() < 8 * ctas)) {

@@ -9,8 +9,8 @@ namespace warpfold::validation {
 
 namespace {
 
-// A kernel of HFuse's trace and that of side_by_side.cu which is the same work. Behind the names: _0, _11 and _1x side by side,
-// their barriers in different orders; _100 one behind the other in the same threads.
+// A kernel of HFuse's trace, and the kernel of side_by_side.cu that does the same work. Endings of the measured names: _0, _11 and
+// _1x run side by side, with their barriers in different orders; _100 runs one after the other in the same threads.
 struct Fused {
   std::string_view measured;
   std::string_view ours;

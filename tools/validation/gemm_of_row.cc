@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kFewRows = 256;
 
-// Where no library made the row.
+// Assumes a kernel if no library made the row.
 void assume_hopper(const MeasuredRow& row, configs::ElementType type, configs::HopperGemm& gemm) {
   const bool fp8 = type == configs::FP8;
   const bool few = gemm.m() <= kFewRows;
@@ -32,10 +32,10 @@ void assume_hopper(const MeasuredRow& row, configs::ElementType type, configs::H
   if (fp8) gemm.set_output_type(row.text("dtype").ends_with("->fp8") ? configs::FP8 : configs::BF16);
 }
 
-// The fastest of the library's kernels, of the tile that the row states if it states one. Without a library, and on sm_80, 128 x
-// 128 in four stages, assumed: an A100's cuBLAS takes 128 x 256 at every size, of which the recorded loop is 5 % slower than
-// cuBLAS's, and the A100's energies were fitted with this kernel (D107). Fewer rows than a tile: assumed, the smallest recorded
-// tile, 64 x 64, whose rows beyond the matrix are loaded and stored like the others.
+// Takes the library's fastest kernel, with the row's tile if it states one. assumed, without a library and on sm_80: 128 x 128 in
+// four stages. An A100's cuBLAS takes 128 x 256 at every size, but the recorded loop of that tile is 5 % slower than cuBLAS's, and
+// the A100's energies were fitted with 128 x 128 (D107). assumed, with fewer rows than a tile: the smallest recorded tile, 64 x 64;
+// its rows beyond the matrix are loaded and stored like the others.
 void fill_ampere(const MeasuredRow& row, configs::ElementType type, const std::string& architecture, configs::AmpereGemm& gemm) {
   gemm.set_type(type);
   gemm.set_swizzle(8);  // assumed: CUTLASS's largest band
@@ -58,21 +58,21 @@ void fill_ampere(const MeasuredRow& row, configs::ElementType type, const std::s
   gemm.set_tile_n(tile.columns);
 }
 
-// Types that products alone have.
+// Element types that only products have.
 Mapped<configs::ElementType> product_type_of(const MeasuredRow& row) {
   const std::string& text = row.text("dtype");
   if (text == "fp32" || text == "float32") return configs::FP32;
   if (text == "tf32") return configs::TF32;
   if (text == "int8" || text == "s8") return configs::INT8;
-  // Of the modules of a published model: meta-llama/Llama-3*, config.json: torch_dtype bfloat16.
+  // Modules of a published model (meta-llama/Llama-3*, config.json: torch_dtype bfloat16).
   if (text.empty() && row.text("impl").find("of meta-llama/Llama-3") != std::string::npos) return configs::BF16;
   return element_type_of(row);
 }
 
-// wgmma and tcgen05.mma take TF32 at half of BF16's rate, in instructions of half the depth (PTX ISA: kind::tf32, wgmma k8): BF16
-// of twice the depth has as many of them and as many bytes. wgmma takes INT8 as it takes FP8 without promotion of sums (H100 data
-// sheet: the same peak). The results are half as wide then. assumed of Blackwell: nothing for INT8, whose rate differs between its
-// parts.
+// Replaces a type that a generator lacks by a type with the same instruction count and bytes. wgmma and tcgen05.mma take TF32 at
+// half of BF16's rate, in instructions of half the depth (PTX ISA: kind::tf32, wgmma k8): BF16 with twice the depth has equally
+// many instructions and bytes. wgmma takes INT8 as it takes FP8 without promotion of sums (H100 data sheet: the same peak). The
+// results then have half the width. Blackwell's parts differ in their rate for INT8, so INT8 is not mapped there.
 Mapped<configs::ElementType> as_type_of_same_bytes(configs::ElementType type, const std::string& architecture, uint64_t& k) {
   if (type == configs::TF32) {
     k *= 2;
@@ -83,7 +83,7 @@ Mapped<configs::ElementType> as_type_of_same_bytes(configs::ElementType type, co
   return type;
 }
 
-// On the FMA pipe. The fastest of the library's kernels; a row that no library made says its tile (set).
+// FP32 on the FMA pipe: takes the library's fastest kernel. A row that no library made states its tile (set).
 Mapped<void> fill_simt(const MeasuredRow& row, configs::AmpereGemm& gemm) {
   gemm.set_type(configs::FP32);
   if (row.text("impl") == "profile" || !row.text("set").empty()) return {};
@@ -94,8 +94,9 @@ Mapped<void> fill_simt(const MeasuredRow& row, configs::AmpereGemm& gemm) {
   return {};
 }
 
-// GeForce parts halve products with sums in FP32, not those of integers (NVIDIA GA102 and AD102 whitepapers, peak rates) and not
-// block-scaled ones (gau-nernst/learn-cuda, 08_row_scaled_mm). Their peak is twice the one that the data sheet has for 8 bits.
+// GeForce parts halve the rate of products with sums in FP32, but not of integer products (NVIDIA GA102 and AD102 whitepapers, peak
+// rates) or block-scaled products (gau-nernst/learn-cuda, 08_row_scaled_mm). The peak of the latter two is twice the data sheet's
+// for 8 bits.
 void run_unhalved(const configs::Gpu& gpu, RowWork& work) {
   if (!gpu.name().starts_with("GeForce") || !gpu.sm().tensor().has_scale()) return;
   work.settings.emplace_back("gpu.sm.tensor.scale=1");
@@ -110,7 +111,8 @@ std::optional<uint64_t> count_in(const std::string& text) {
   return value;
 }
 
-// dims_other: groups=8;M_per_group=4096; the kernel's name says how they lie. Column batch: so many products of M x N x K.
+// Reads the groups of a row. dims_other: groups=8;M_per_group=4096, with the layout in the kernel's name. Column batch: the number
+// of products of M x N x K.
 std::optional<configs::GroupedGemm> groups_of(const MeasuredRow& row) {
   const auto groups = count_in(row.option("groups"));
   configs::GroupedGemm grouped;
@@ -129,7 +131,7 @@ std::optional<configs::GroupedGemm> groups_of(const MeasuredRow& row) {
   return grouped;
 }
 
-// What the kernel's name says is fused: "GEMM+bias+GELU".
+// Adds the fused operations that the kernel's name states: "GEMM+bias+GELU".
 void fuse(const MeasuredRow& row, configs::HopperGemm& gemm) {
   std::string name = row.text("kernel");
   std::ranges::transform(name, name.begin(), [](unsigned char letter) { return std::tolower(letter); });
@@ -142,8 +144,8 @@ void fuse(const MeasuredRow& row, configs::HopperGemm& gemm) {
   if (says("swiglu")) gemm.mutable_fused()->set_activation(configs::SWIGLU);
 }
 
-// What is quantised while the clock runs: a pass that reads each element in 16 bits and writes as much. assumed: a pass like SCALE;
-// TransformerEngine writes 8 bits twice, as they are and transposed.
+// Adds a quantisation that the measured time includes: a pass that reads and writes each element in 16 bits. assumed: a pass like
+// SCALE; TransformerEngine writes 8 bits twice, once transposed.
 void add_quantisation(const std::string& name, uint64_t elements, RowWork& work) {
   configs::Kernel& kernel = work.around.emplace_back();
   kernel.set_name(name);
@@ -153,7 +155,8 @@ void add_quantisation(const std::string& name, uint64_t elements, RowWork& work)
   work.gaps = true;
 }
 
-// Activations ("dyn token quant incl.", "incl. activation quant"); activations and weights in TransformerEngine's modules.
+// Adds quantisation of activations ("dyn token quant incl.", "incl. activation quant"), and of activations and weights in
+// TransformerEngine's modules.
 void quantise_first(const MeasuredRow& row, uint64_t activations, uint64_t weights, RowWork& work) {
   const std::string& implementation = row.text("impl");
   const auto says = [&](std::string_view word) { return implementation.find(word) != std::string::npos; };
@@ -164,18 +167,18 @@ void quantise_first(const MeasuredRow& row, uint64_t activations, uint64_t weigh
   if (engine && narrow) add_quantisation("weights", weights, work);
 }
 
-// vLLM's benchmarks/kernels/bench_fp8_gemm.py and bench_nvfp4_gemm.py: Triton's do_bench_cudagraph, a graph of calls with the same
-// arrays.
+// True for vLLM's benchmarks/kernels/bench_fp8_gemm.py and bench_nvfp4_gemm.py: Triton's do_bench_cudagraph, a graph of calls with
+// the same arrays.
 bool by_graph(const MeasuredRow& row) { return row.text("source").find("vllm-project/vllm/pull") != std::string::npos; }
 
-// gb300-microbench: two and ten launches, some milliseconds, which are over before the clock falls (docs/power.md).
+// True for gb300-microbench: two and ten launches, some milliseconds, which end before the clock falls (docs/power.md).
 bool in_a_burst(const MeasuredRow& row) { return row.text("source").find("gb300-microbench") != std::string::npos; }
 
 bool by_profiler(const MeasuredRow& row) {
   return row.text("location").find("Nsight") != std::string::npos || row.text("how_read").find("Nsight") != std::string::npos;
 }
 
-// A and B, which the call before has left in L2: larger ones would have displaced themselves.
+// True if A and B of the previous call are still in L2. Larger matrices evict themselves.
 bool stays_in_l2(const configs::BlackwellGemm& gemm, const configs::Gpu& gpu) {
   const uint64_t bits = gemm.type() == configs::FP4 ? 4 : gemm.type() == configs::FP8 ? 8 : 16;
   return (gemm.m() + gemm.n()) * gemm.k() * bits / 8 <= gpu.l2().bytes();
@@ -190,7 +193,7 @@ Mapped<void> time_blackwell(const MeasuredRow& row, const configs::Gpu& gpu, con
   work.launches = !by_profiler(row);
   work.follows.emplace("state of L2");
   if (of_one_sm(row)) work.follows.insert({"tile", "stages", "grid"});
-  if (of_one_sm(row)) work.clock_mhz = 1300;  // by which the source counts its peak (plot_results.py)
+  if (of_one_sm(row)) work.clock_mhz = 1300;  // the clock by which the source computes its peak (plot_results.py)
   const bool has_model = gpu.power().gpu() == gpu.name();
   if (has_model && !in_a_burst(row) && !of_one_sm(row) && !row.clock_mhz()) work.settings.emplace_back("gpu.clock=POWER");
   return {};
@@ -242,7 +245,7 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
     if (grouped && grouped->layout() != configs::BATCHED) return not_mapped("no grouped GEMM of FP32 but batched ones");
     if (grouped) *gemm.mutable_grouped() = *grouped;
     if (const auto filled = fill_simt(row, gemm); !filled) return std::unexpected(filled.error());
-    // FFMA takes less power than a tensor core at its rate: where the GPU file has a model, the clock follows from it.
+    // FFMA takes less power than a tensor core at its full rate. If the GPU file has a power model, the clock follows from it.
     if (gpu.power().gpu() == gpu.name() && !row.clock_mhz()) work.settings.emplace_back("gpu.clock=POWER");
   } else if (architecture == "sm_90" && !mma_sync) {
     if (*type == configs::FP4) return no_gemm();

@@ -13,10 +13,10 @@ struct PublishedName {
   std::string_view file;
 };
 
-// As data sheets, drivers and papers print them, without the maker, "Tesla" and a number of GPUs in front ("8x"); what stands in
-// brackets behind a name, a power limit or a provider, may be left out. A bare "H100" is taken as the SXM part, a bare "V100" as
-// the one of 16 GB, a bare "A100 PCIe" as the one of 80 GB: assumed, for most published figures are of them. Of parts that differ
-// by their memory alone, each name has its own.
+// Names as printed by data sheets, drivers and papers, without the maker, "Tesla", or a number of GPUs in front ("8x"). A power
+// limit or a provider in brackets after a name may be omitted. assumed: a bare "H100" is the SXM part, a bare "V100" the part with
+// 16 GB, and a bare "A100 PCIe" the part with 80 GB, since most published figures come from these. Parts that differ only in their
+// memory have separate names.
 constexpr std::array kNames{
     PublishedName{"A100", "a100_sxm"},
     PublishedName{"A100 80GB", "a100_sxm"},
@@ -139,7 +139,7 @@ constexpr std::array kNames{
     PublishedName{"V100S-PCIE-32GB", "v100s"},
     PublishedName{"V100S PCIe 32GB", "v100s"},
     PublishedName{"V100S", "v100s"},
-    // As torch.profiler's traces have it: 42.3 GB of memory and 108 SMs (facebookresearch/HolisticTraceAnalysis @f4d0062,
+    // As printed in torch.profiler's traces: 42.3 GB of memory and 108 SMs (facebookresearch/HolisticTraceAnalysis @f4d0062,
     // tests/data/nccl_parser_config).
     PublishedName{"A100-PG509-200", "a100_sxm_40gb"},
 };
@@ -157,7 +157,7 @@ bool is_file_name(std::string_view name) {
 }  // namespace
 
 std::optional<std::string> gpu_file_of(std::string_view published) {
-  const size_t count = published.find_first_not_of("0123456789");  // "8x A100": each of them
+  const size_t count = published.find_first_not_of("0123456789");  // "8x A100": figures are per GPU
   if (count != 0 && count != std::string_view::npos && published.substr(count).starts_with("x "))
     published.remove_prefix(count + 2);
   for (const std::string_view maker : {"NVIDIA ", "Tesla "}) {

@@ -27,7 +27,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-// The workload's field name: "hopper_gemm".
+// Name of the workload's field, for example "hopper_gemm".
 std::string workload_name(const configs::Kernel& kernel) {
   const auto* which = configs::Kernel::descriptor()->FindOneofByName("workload");
   return kernel.GetReflection()->GetOneofFieldDescriptor(kernel, which)->name();
@@ -44,13 +44,13 @@ Mapped<void> set_at(configs::Scenario& scenario, const std::string& prefix, cons
   return {};
 }
 
-// The kernels round a backward pass take DRAM's time, whatever the clock.
+// True for kernels with matrix products. The kernels before and after a backward pass are bound by DRAM, whatever the clock.
 bool multiplies(const configs::Kernel& kernel) {
   const configs::AttentionPass pass = kernel.flash_attention_4().pass();
   return pass == configs::FORWARD || pass == configs::BACKWARD;
 }
 
-// A row that states its tile needs no library; what it leaves open then is the generator's default.
+// A row that states its tile needs no library; the generator's defaults fill in the other fields.
 bool states_tile(const std::vector<std::string>& words) {
   return std::ranges::any_of(words,
                              [](const std::string& word) { return word.starts_with("tile_m=") || word.starts_with("tile_n="); });
@@ -71,24 +71,24 @@ Mapped<void> check(const configs::Scenario& scenario) {
   return {};
 }
 
-// Board power at a locked clock, or the clock under the cap.
+// True for rows of board power at a locked clock, or of the clock under the power cap.
 bool is_power(const MeasuredRow& row) { return row.text("category") == "POWER"; }
 
-// The highest clock of a row of board power: the one that was asked for, else the one that it was measured at, which the row's
-// figure is where it is a clock.
+// The highest clock of a row of board power: the requested clock, otherwise the measured clock. If the row's figure is itself a
+// clock, it is the result and sets no limit.
 std::optional<double> clock_limit_of(const MeasuredRow& row) {
   if (const auto column = row.number("clock_mhz")) return column;
   if (row.facts().requested_mhz) return row.facts().requested_mhz;
   return row.text("unit") == "MHz" ? std::nullopt : row.facts().clock_mhz;
 }
 
-// Static power such that the idle board takes what the row says at its clock: every point by the same factor.
+// Scales the static power of every point by one factor, so that the idle board takes the row's idle power at its clock.
 void scale_idle(double idle_w, double clock_mhz, configs::Power& power) {
   const double factor = idle_w / sim::PowerModel(power).static_watts(clock_mhz);
   for (configs::OperatingPoint& point : *power.mutable_point()) point.set_static_w(point.static_w() * factor);
 }
 
-// Facts that the GPU follows: the clock was set before.
+// Applies the facts that the GPU can follow. The clock has been set before.
 Mapped<void> follow_facts(const MeasuredRow& row, configs::Gpu& gpu, FollowedFacts& follows) {
   const RowFacts& facts = row.facts();
   const bool has_model = gpu.power().gpu() == gpu.name() && gpu.power().point_size() > 0;
@@ -112,7 +112,7 @@ Mapped<void> follow_facts(const MeasuredRow& row, configs::Gpu& gpu, FollowedFac
   return {};
 }
 
-// The kernel that takes the power, as a row of its own category would have it.
+// The kernel whose power was measured, read as in a row of its own category.
 Mapped<RowWork> power_work_of(const MeasuredRow& row, const configs::Gpu& gpu) {
   const std::string& kernel = row.text("kernel");
   if (row.text("impl") == "idle") return not_mapped("the board was idle: no kernel ran");
@@ -135,7 +135,7 @@ Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu, const s
   return not_mapped("no generator for rows of " + category + "; name its kernel_file or scenario");
 }
 
-// Phrases that state a fact about the run which no part of the comparison follows.
+// Phrases that state a fact about the run that no part of the comparison follows.
 std::vector<std::string> unfollowed_phrases(const MeasuredRow& row, const FollowedFacts& follows) {
   std::vector<std::string> phrases;
   for (const ReadPhrase& phrase : row.phrases().read) {
@@ -297,7 +297,7 @@ Mapped<Run> RowMapper::load(const MeasuredRow& row, const std::string& scenario_
   return run;
 }
 
-// Kernels beside each other, or any other scenario that somebody measured.
+// Maps a row with a scenario file: kernels beside each other, or any other measured scenario.
 Mapped<Comparison> RowMapper::map_scenario(const MeasuredRow& row) {
   Comparison comparison;
   auto run = load(row, "scenario", {"set"}, comparison.follows);

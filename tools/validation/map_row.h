@@ -11,22 +11,22 @@
 
 namespace warpfold::validation {
 
-// Makes scenarios of rows. A row's kernel is what its source says (column `set`) and, where that is silent, the rule that
-// kernels_of_row.h states; its clock is the GPU file's unless the row has one that was read beside it (clock_mhz), or a phrase says
-// one. Facts about a run that phrases state (row_facts.h) are followed where the run can; `unfollowed` of the comparison has the
-// phrases of the others.
+// Makes scenarios from rows. A row's kernel is the one that its source states (column `set`); if the source is silent, the rules in
+// kernels_of_row.h apply. The clock is the GPU file's, unless the row states a clock that was read beside it (clock_mhz, or a
+// phrase). Facts about a run that phrases state (row_facts.h) are followed if the run supports them; the comparison's `unfollowed`
+// lists the other phrases.
 class RowMapper {
  public:
   // `gpus`: the folder of GPU files. `settings`: PATH=VALUE of the GPU ("gpu.clock_mhz=1830"), for every row.
   RowMapper(std::string gpus, std::vector<std::string> settings) : gpus_(std::move(gpus)), settings_(std::move(settings)) {}
 
-  // A mistake: the row's `set`, `over_set` or `scenario`, a GPU file or a setting is wrong.
+  // Maps a row. A mistake: the row's `set`, `over_set` or `scenario`, a GPU file or a setting is wrong.
   Mapped<Comparison> map(const MeasuredRow& row);
-  // The same of a row without a scenario of its own, on `gpu`.
+  // Maps a row without a scenario of its own, on `gpu`.
   Mapped<Comparison> map(const MeasuredRow& row, const configs::Gpu& gpu);
-  // The same of a comparison whose one run was made of the row elsewhere: the row's clock and its figure are still missing.
+  // Completes a comparison whose single run was made from the row elsewhere, by the row's clock and figure.
   Mapped<Comparison> map_run(const MeasuredRow& row, Comparison comparison) const;
-  // The GPU that the row names. Not mapped: there is no file for it.
+  // Returns the GPU that the row names. Not mapped if no file describes it.
   Mapped<configs::Gpu> gpu_of(const MeasuredRow& row);
 
  private:

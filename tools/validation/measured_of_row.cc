@@ -18,7 +18,7 @@ constexpr std::array kTimeUnits{TimeUnit{"s", 1e6}, TimeUnit{"ms", 1e3}, TimeUni
 }  // namespace
 
 Mapped<configs::ElementType> element_type_of(const MeasuredRow& row) {
-  // Of the operands: "bf16->f32 out".
+  // The type of the operands: "bf16" of "bf16->f32 out".
   const std::string text = row.text("dtype").substr(0, row.text("dtype").find("->"));
   if (text.starts_with("fp8") || text == "mxfp8") return configs::FP8;
   if (text == "nvfp4" || text == "mxfp4") return configs::FP4;

@@ -28,14 +28,14 @@ std::optional<Number> parsed(const std::string& text) {
   return number;
 }
 
-// What a column's numbers can be; figures outside are misprints, whatever the unit, and would not divide by each other.
+// The range of a column's numbers. Figures outside it are misprints in any unit, and arithmetic with them could overflow.
 struct Range {
   const char* column;
   double least;
   double most;
   const char* text;
-  bool words = false;        // it may say in words what it has no number of
-  bool differences = false;  // it may be a difference or a range
+  bool words = false;        // may be text instead of a number
+  bool differences = false;  // may be a difference or a range
 };
 constexpr std::array kRanges{Range{"value", 1e-9, 1e15, "from 1e-9 to 1e15", false, true},
                              Range{"time_ms", 1e-9, 1e9, "from 1e-9 to 1e9"}, Range{"clock_mhz", 1, 1e5, "from 1 to 100000"},
@@ -43,8 +43,8 @@ constexpr std::array kRanges{Range{"value", 1e-9, 1e15, "from 1e-9 to 1e15", fal
 constexpr std::array kCounts{"M", "N", "K", "batch", "heads", "kv_heads", "seqlen", "head_dim"};
 constexpr uint64_t kLargestCount = uint64_t{1} << 31;
 
-// Differences and ranges that sources print: "-10.6" %, "0", "75-85". They are figures, but none that a simulation can be held
-// against.
+// True for differences and ranges that sources print: "-10.6" %, "0", "75-85". They are valid figures, but cannot be compared with
+// a simulation.
 bool is_other_figure(const std::string& text, const std::string& unit) {
   constexpr std::array kPositive{"s", "ms", "us", "ns", "cycles", "TFLOPS", "GB/s", "W"};
   if (const auto number = parsed<double>(text))

@@ -12,8 +12,8 @@
 
 namespace warpfold::validation {
 
-// One measurement as a CSV file has it. Columns (docs/validate.md says more): id, category, gpu and value with unit, or time_ms,
-// are required; the others may be left out or empty.
+// One measurement of a CSV file. The columns id, category, gpu, and either value with unit or time_ms are required; others may be
+// absent or empty (docs/validate.md describes them).
 class MeasuredRow {
  public:
   MeasuredRow(std::string file, int line, std::map<std::string, CsvCell, std::less<>> cells);
@@ -22,16 +22,16 @@ class MeasuredRow {
   int line() const { return line_; }
   const std::string& id() const { return text("id"); }
 
-  const std::string& text(std::string_view column) const;        // empty: not given
-  std::optional<double> number(std::string_view column) const;   // none: not given, or not a number
-  std::optional<uint64_t> count(std::string_view column) const;  // none: not given, or not a whole number
-  // False: the value is a range ("1.7-2.3"), zero or below, and there is no time_ms.
+  const std::string& text(std::string_view column) const;        // empty if not given
+  std::optional<double> number(std::string_view column) const;   // empty if not given, or not a number
+  std::optional<uint64_t> count(std::string_view column) const;  // empty if not given, or not a whole number
+  // False if the value is a range ("1.7-2.3"), zero or negative, and there is no time_ms.
   bool has_figure() const;
-  // Of dims_other and notes, as row_facts.h reads them. An option is a NAME=VALUE; empty: not given.
+  // Facts in dims_other and notes, as row_facts.h reads them. option() returns the VALUE of NAME=VALUE; empty if not given.
   const RowFacts& facts() const { return phrases_.facts; }
   const RowPhrases& phrases() const { return phrases_; }
   std::string option(std::string_view name) const;
-  // Column clock_mhz, else the clock that a phrase states.
+  // The column clock_mhz, otherwise the clock that a phrase states.
   std::optional<double> clock_mhz() const;
   Diagnostic problem(std::string_view column, std::string message) const;  // at the column's cell
 
@@ -42,8 +42,9 @@ class MeasuredRow {
   RowPhrases phrases_;
 };
 
-// Fails, with file:line:column, on an unknown column (with the nearest known one) or one given twice, where a required one is
-// missing, and where a value is no number, no range of two numbers and too large or small, or a time is not a positive number.
+// Reads all rows of a CSV file. Fails, with file:line:column, if a column is unknown (with the nearest known one), repeated, or
+// required and missing; if a value is neither a number in its range nor a range of two numbers; or if a time is not a positive
+// number.
 Expected<std::vector<MeasuredRow>> read_measured_rows(const std::string& path);
 
 }  // namespace warpfold::validation

@@ -7,15 +7,15 @@
 namespace warpfold::validation {
 namespace {
 
-constexpr uint64_t kBlockRowColumns = 256;  // Liger: rows this short, and so many of them, are several a CTA
+constexpr uint64_t kBlockRowColumns = 256;  // Liger: with rows this short and this many, a CTA processes several rows
 constexpr uint64_t kBlockRowRows = 32768;
-constexpr uint64_t kCudnnColumns = 65536;  // longer rows move a quarter of the bytes a second (S1380): another kernel
-constexpr uint64_t kClusterBytes = 32768;  // Quack: of a row in a CTA in BF16; a longer row is a cluster's
-// Whatever the size up to 8192 columns: 0.297 to 0.302 ms on an H100 (S1966, S1967, S1969), 0.286 on an A100 (S1824); of a function
-// without weights 0.077 to 0.088 ms up to 4096 columns (S1884 to S1888).
+constexpr uint64_t kCudnnColumns = 65536;  // longer rows reach a quarter of the bandwidth (S1380): another kernel
+constexpr uint64_t kClusterBytes = 32768;  // Quack: largest part of a BF16 row per CTA; a longer row takes a cluster
+// Host time of an autograd call, independent of the size up to 8192 columns: 0.297 to 0.302 ms on an H100 (S1966, S1967, S1969),
+// 0.286 on an A100 (S1824). For a function without weights, 0.077 to 0.088 ms up to 4096 columns (S1884 to S1888).
 constexpr double kAutogradUs = 300;
 constexpr double kAutogradWithoutWeightsUs = 80;
-constexpr double kTypicalEfficiency = 0.8;  // of DRAM's peak, for that bound alone: 74 to 88 % (RRZE, TileSight)
+constexpr double kTypicalEfficiency = 0.8;  // share of DRAM's peak, compared with the host time: 74 to 88 % (RRZE, TileSight)
 
 std::string sizes(const std::string& name, uint64_t value) { return "parameter." + name + ".value=" + std::to_string(value); }
 
@@ -27,8 +27,8 @@ class Call {
         element_(row.type == "fp32" ? 4 : 2),
         matrix_(static_cast<double>(row.rows * row.columns * element_)) {}
 
-  // The bytes that the source divides by time: those that a call has to move. Quack counts a weight in FP32; cuDNN's script
-  // weights, their gradients and the moments of rows. 0: the source has times.
+  // The bytes that the source divides by time: those that a call must move. Quack counts a weight in FP32. cuDNN's script counts
+  // weights, their gradients and the moments of rows. 0: the source states times.
   double rate_bytes() const {
     const bool backward = row_.pass == RowPass::kBackward;
     const auto columns = static_cast<double>(row_.columns), rows = static_cast<double>(row_.rows);
@@ -78,14 +78,15 @@ class Call {
     return not_mapped("no kernel of this maker does this");
   }
 
-  // Between the events of a call of Liger's autograd functions, as long as the kernels are shorter.
+  // Least time between the events of a call of Liger's autograd functions: the host's time, if the kernels are shorter.
   double host_us() const {
     if (row_.maker != RowMaker::kLiger || row_.op == RowOperator::kCrossEntropy || row_.pass == RowPass::kForward) return 0;
     if (row_.op == RowOperator::kReluSquared) return row_.pass == RowPass::kFull ? kAutogradWithoutWeightsUs : 0;
     return kAutogradUs;
   }
 
-  // FP16 is BF16 here: the same bytes, and a conversion an element. `matrices`: how often the row's matrix is read or written.
+  // Adds a launch. FP16 runs as BF16: the same bytes, and one conversion per element. `matrices`: how often the row's matrix is
+  // read or written.
   OperatorLaunch& add(const std::string& name, double matrices, uint64_t rows, uint64_t columns) {
     call_.bytes += matrices * matrix_;
     OperatorLaunch& launch = call_.launches.emplace_back();
@@ -100,15 +101,15 @@ class Call {
     return launch;
   }
 
-  // Quack: a row's part in each CTA of its cluster, as a row of its own; their exchange over shared memory is left out.
+  // Quack: each CTA of a cluster processes a part of a row, modelled as a separate row. The exchange over shared memory is omitted.
   OperatorLaunch& add_clustered(const std::string& name, double matrices) {
-    const uint64_t bytes = element_ == 4 ? kClusterBytes / 2 : kClusterBytes;  // FP32: as many as the operator holds
+    const uint64_t bytes = element_ == 4 ? kClusterBytes / 2 : kClusterBytes;  // FP32: as many bytes as the operator holds
     const uint64_t ctas = (row_.columns * element_ + bytes - 1) / bytes;
     if (row_.maker != RowMaker::kQuack || row_.columns % (ctas * 8) != 0) return add(name, matrices);
     return add(name, matrices, row_.rows * ctas, row_.columns / ctas);
   }
 
-  // A CTA of so many threads a row, whatever the description chooses.
+  // Overrides the description's choice: one CTA of `threads` threads per row.
   void as_function(OperatorLaunch& launch, const std::string& function, uint32_t threads) const {
     launch.settings.insert(launch.settings.end(), {"function=" + function, "block.x=" + std::to_string(threads), "block.y=1",
                                                    "grid.x=" + std::to_string(row_.rows)});
@@ -140,7 +141,7 @@ class Call {
     }
     if (residual) {
       add_pass("residual", 3);
-      add("bias", 2);  // its weight times the rows, once more
+      add("bias", 2);  // another multiplication of the rows by the weight
     }
     OperatorLaunch& launch = add_clustered(name, 2);
     const bool pytorch = row_.maker == RowMaker::kPyTorch || row_.maker == RowMaker::kMegatron;
@@ -150,21 +151,21 @@ class Call {
     if (layer || element_ == 4) return {};
     // Triton's persistent rows as Liger launches them (calculate_settings): a CTA of four warps for up to 1024 columns.
     if (liger) as_function(launch, "rms_norm_bf16_128x1", 128);
-    // Reductions of more than 1024 columns are loops, as Inductor's.
+    // Reductions over more than 1024 columns are loops, as Inductor's are.
     if (row_.maker == RowMaker::kHelion && row_.columns > 1024) as_function(launch, "rms_norm_two_pass_bf16_512", 512);
     return {};
   }
 
-  // CTAs that go round the rows, of short rows warps. Liger: one an SM. Quack: rmsnorm_config.py, get_sm_count. cuDNN: assumed to
-  // be as Quack's on Blackwell.
+  // CTAs that loop over the rows; for short rows, their warps do. Liger: one per SM. Quack: rmsnorm_config.py, get_sm_count.
+  // assumed: cuDNN as Quack on Blackwell.
   uint64_t workers() const {
     if (row_.maker == RowMaker::kLiger) return gpu_.sm_count();
     return gpu_.sm_count() * (row_.columns <= 256 ? 16 : row_.columns <= 1024 ? 8 : row_.columns <= 2048 ? 4 : 2);
   }
 
-  // Over all rows: several CTAs an SM each have a part of them, and a second launch adds the parts.
+  // Sums over all rows: several CTAs per SM each sum a part of them, and a second launch adds up the parts.
   void add_column_sums(double matrices, uint64_t rows, bool fp32) {
-    constexpr uint64_t kBytes = 512, kCtasAnSm = 4, kRows = 64;  // of a CTA: columns in bytes; of a part, at least
+    constexpr uint64_t kBytes = 512, kCtasAnSm = 4, kRows = 64;  // per CTA: columns in bytes; kRows: least rows of a part
     const uint64_t across = (row_.columns * (fp32 ? 4 : element_) + kBytes - 1) / kBytes;
     const uint64_t parts = std::max<uint64_t>(1, std::min(rows / kRows, (gpu_.sm_count() * kCtasAnSm + across - 1) / across));
     OperatorLaunch& launch = add("column_sums", matrices, rows, row_.columns);
@@ -172,8 +173,8 @@ class Call {
     launch.settings.push_back(sizes("parts", parts));
   }
 
-  // Liger, Quack and cuDNN keep their parts of the weights' gradients while they go round the rows; PyTorch and Inductor read both
-  // matrices once more for those.
+  // Liger, Quack and cuDNN accumulate the weights' gradients while they loop over the rows. PyTorch and Inductor read both matrices
+  // again for them.
   Mapped<void> norm_backward(bool layer) {
     if (row_.maker == RowMaker::kPyTorch && !layer && element_ == 2) {
       add("rms_norm_backward_input", 3);
@@ -193,12 +194,13 @@ class Call {
     return {};
   }
 
-  // Its script's backward pass begins with the forward one, a sum of the result and a gradient of ones; "full" adds to a gradient.
+  // The script's backward pass also includes the forward pass, a sum of the result and a gradient of ones. "full" also adds to a
+  // gradient.
   Mapped<void> megatron() {
     if (auto added = norm_forward(false, false); !added) return added;
     add("row_sums", 1);
     call_.bytes += matrix_;
-    add_pass("scale", 1);  // the ones, written alone: half of what a scale moves
+    add_pass("scale", 1);  // the ones, which are only written: half the bytes of a scale
     call_.launches.back().settings = {sizes("elements", row_.rows * row_.columns / 2)};
     OperatorRow inner = row_;
     if (inner.maker == RowMaker::kMegatron) inner.maker = RowMaker::kPyTorch;
@@ -223,7 +225,7 @@ class Call {
     return {};
   }
 
-  // Liger's forward pass writes the gradient in the logits' place; its backward pass multiplies that once more.
+  // Liger's forward pass overwrites the logits by the gradient; its backward pass multiplies the gradient once more.
   Mapped<void> cross_entropy() {
     if (row_.pass == RowPass::kBackward) {
       add("cross_entropy_backward", 2);
@@ -241,7 +243,7 @@ class Call {
     return {};
   }
 
-  // A CTA a row by Liger's calculate_settings; at least four bytes a thread, where Triton's shortest rows have two.
+  // One CTA per row, by Liger's calculate_settings. A thread moves at least four bytes, although Triton's shortest rows have two.
   void add_row_pass(configs::ElementwiseOperation operation, double matrices) {
     uint64_t threads = row_.columns >= 32768 ? 1024 : row_.columns >= 8192 ? 512 : row_.columns >= 2048 ? 256 : 128;
     threads = std::min(threads, row_.columns * element_ / 4);
@@ -256,7 +258,7 @@ class Call {
     pass.set_accesses_per_thread(static_cast<uint32_t>(std::clamp<uint64_t>(bytes / 16, 1, 8)));
   }
 
-  // PyTorch: a kernel an operation. Backward of square(relu(x)): power, twice, product, threshold.
+  // PyTorch launches a kernel per operation. The backward pass of square(relu(x)) takes: power, twice, product, threshold.
   Mapped<void> relu_squared() {
     if (row_.maker == RowMaker::kLiger) {
       if (!std::has_single_bit(row_.columns)) return not_mapped("Triton masks rows that are no power of two");

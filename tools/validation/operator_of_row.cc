@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kFlushBytes = 268435456;  // triton.testing.do_bench and cuDNN's script clear as much in front of a call
+constexpr uint64_t kFlushBytes = 268435456;  // triton.testing.do_bench and cuDNN's script clear this much before a call
 
 bool says(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
 
@@ -33,8 +33,9 @@ Mapped<configs::Kernel> kernel_of(const OperatorLaunch& launch, const std::strin
   return kernel;
 }
 
-// A CTA of a pass ends with its last warp, and of several warps one mostly has what it reads in L2's far partition, or behind it:
-// as many cycles more than near ones as Luo et al. measured (A100: 357 for 208; H800: 414 for 258).
+// A CTA of a pass ends with its last warp, and usually at least one of several warps reads data in L2's far partition, or in DRAM
+// behind it. The latency of the far partition exceeds that of the near one by the difference that Luo et al. measured (A100: 357
+// against 208 cycles; H800: 414 against 258).
 std::vector<std::string> far_partition(const configs::Gpu& gpu) {
   const uint32_t more = gpu.architecture() == "sm_80" ? 149 : gpu.architecture() == "sm_90" ? 156 : 0;
   if (more == 0) return {};
@@ -42,8 +43,8 @@ std::vector<std::string> far_partition(const configs::Gpu& gpu) {
           "gpu.dram.latency_cycles=" + std::to_string(gpu.dram().latency_cycles() + more)};
 }
 
-// gpu-stream (RRZE-HPC/gpu-benches, gpu-stream/main.cu): a thread an element of doubles, arrays of 2^27 + 2, and shared memory so
-// that so many CTAs fit on an SM.
+// gpu-stream (RRZE-HPC/gpu-benches, gpu-stream/main.cu): one element per thread, doubles, arrays of 2^27 + 2, and as much shared
+// memory as limits an SM to the stated number of CTAs.
 Mapped<RowWork> stream_of_row(const MeasuredRow& row, const configs::Gpu& gpu, const std::string& folder) {
   constexpr uint64_t kElements = uint64_t{1} << 27;
   const std::string& kernel = row.text("kernel");
@@ -98,7 +99,7 @@ Mapped<RowWork> call_of_row(const MeasuredRow& row, const configs::Gpu& gpu, con
   }
   work.work = call->rate_bytes;
   work.shape = read->type + " " + std::to_string(read->rows) + "x" + std::to_string(read->columns);
-  // cuDNN's script sums the kernels of a profile; the others have a call between two events.
+  // cuDNN's script adds up the kernels of a profile; the other sources time a call between two events.
   work.timing = RowTiming{.events = !read->profiled, .flush_bytes = kFlushBytes};
   work.gaps = !read->profiled;
   return work;
@@ -113,7 +114,7 @@ Mapped<RowWork> operator_of_row(const MeasuredRow& row, const configs::Gpu& gpu,
   work->kernel = row.text("kernel");
   work->rate_unit = "GB/s";
   for (std::string& setting : far_partition(gpu)) work->settings.push_back(std::move(setting));
-  // Passes are far from the power limit: the highest clock.
+  // Passes stay far below the power limit, so they run at the highest clock.
   work->clock_mhz = gpu.power().has_clock_limit_mhz() ? gpu.power().clock_limit_mhz() : gpu.clock_mhz();
   return work;
 }

@@ -22,7 +22,7 @@ struct Word {
   Value value;
 };
 
-// The first word of the table that the text has.
+// The value of the first word in the table that occurs in the text.
 template <typename Value, size_t kWords>
 Value found(std::string_view text, const std::array<Word<Value>, kWords>& table, Value otherwise) {
   const auto* const word = std::ranges::find_if(table, [&](const auto& each) { return says(text, each.word); });
@@ -42,7 +42,7 @@ constexpr std::array kOperators{Word<RowOperator>{"fused_add_rms", RowOperator::
                                 Word<RowOperator>{"ce bwd", RowOperator::kCrossEntropy},
                                 Word<RowOperator>{"relu_squared", RowOperator::kReluSquared},
                                 Word<RowOperator>{"cast bf16->fp8", RowOperator::kCastFp8}};
-// Names that are part of other operators' names: only as a whole.
+// Names that occur inside other operators' names: they must match as a whole.
 constexpr std::array kWholeNames{Word<RowOperator>{"add", RowOperator::kAdd},
                                  Word<RowOperator>{"copy", RowOperator::kCopy},
                                  Word<RowOperator>{"gelu fwd", RowOperator::kGelu},
@@ -71,7 +71,7 @@ constexpr std::array kMakers{Word<RowMaker>{"quack", RowMaker::kQuack},
                              Word<RowMaker>{"liger", RowMaker::kLiger},
                              Word<RowMaker>{"cudnn", RowMaker::kCudnn}};
 
-// "1x192x5120": rows are all but the last extent.
+// Reads a shape such as "1x192x5120": the product of all extents but the last gives the rows.
 bool take_shape(std::string_view text, OperatorRow& row) {
   uint64_t rows = 1;
   uint64_t last = 0;
@@ -96,7 +96,7 @@ std::optional<uint64_t> size_of(const MeasuredRow& row, std::string_view name) {
   return value;
 }
 
-// M and N of the table, or of Liger's rows the swept size and what the rest of dims_other says.
+// Takes the sizes from the columns M and N. Liger's rows state the swept size and the other sizes in dims_other instead.
 void take_sizes(const MeasuredRow& from, OperatorRow& row) {
   if (from.count("M") && from.count("N")) {
     row.rows = *from.count("M");
@@ -113,7 +113,7 @@ void take_sizes(const MeasuredRow& from, OperatorRow& row) {
   row.rows = size_of(from, "B").value_or(0) * (size_of(from, "T") ? *size_of(from, "T") : size_of(from, "S").value_or(0));
 }
 
-// Liger's scripts state a type, but for cross-entropy (FP32: torch.randn without one) and Megatron's RMSNorm (BF16).
+// Liger's scripts state a type, except for cross-entropy (FP32: torch.randn without a type) and Megatron's RMSNorm (BF16).
 std::string type_of(const MeasuredRow& from, const OperatorRow& row) {
   const std::string text = lower(from.text("dtype") + " " + from.option("dtype"));
   if (says(text, "bf16") || says(text, "bfloat16") || row.megatron) return "bf16";

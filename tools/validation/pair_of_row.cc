@@ -13,7 +13,7 @@ namespace {
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// A count that a phrase states; none: not stated, or no whole number from 1 on.
+// A count that a phrase states; empty if it is not stated, or not a whole number from 1 on.
 std::optional<uint64_t> counted(const std::optional<double>& fact) {
   if (!fact || *fact < 1 || *fact > 1e15 || *fact != std::floor(*fact)) return std::nullopt;
   return static_cast<uint64_t>(*fact);
@@ -42,7 +42,7 @@ configs::Kernel listing(const std::string& name, uint32_t stream, const std::str
   return kernel;
 }
 
-// Kernels that run at once, and each alone, as the row's figure asks for.
+// Adds the runs that the row's figure asks for: the first kernel alone, all kernels one after the other, or all together.
 Mapped<void> add_runs(RowPair& pair, const std::string& figure, const std::vector<configs::Kernel>& kernels,
                       const configs::Policy& together) {
   const auto run = [&pair](const configs::Kernel& kernel) { *pair.runs.emplace_back().add_kernel() = kernel; };
@@ -60,13 +60,13 @@ Mapped<void> add_runs(RowPair& pair, const std::string& figure, const std::vecto
   return {};
 }
 
-// MHz of the suite's V100, which it does not state. fitted: X0101, four chains of FP64 multiplications a warp and both kernels at
-// once, which fill the pipe: 640.0 million cycles in 461.4 ms. A clock that a V100 has.
+// Clock in MHz of the suite's V100, which the suite does not state. fitted: X0101, four chains of FP64 multiplications a warp and
+// both kernels at once, which fill the pipe: 640.0 million cycles in 461.4 ms. A V100 supports this clock.
 constexpr double kVoltaClock = 1387;
 
-// Two kernels of multiplications, one CTA of each on every SM, by the suite of the ETH's systems group
-// (eth-easl/gpu-util-interference). Trips: run_pipeline_experiment.sh of wangpeiwen/gpu-util-interference@1f09e82 for V100, the
-// report of the suite's reproduction on an RTX 5090, section 4.2.3.
+// Two kernels of multiplications, with one CTA of each on every SM, from the suite of ETH's systems group
+// (eth-easl/gpu-util-interference). Trips: run_pipeline_experiment.sh of wangpeiwen/gpu-util-interference@1f09e82 for V100, and
+// section 4.2.3 of the report on the suite's reproduction on an RTX 5090.
 Mapped<RowPair> fp64_pair(const MeasuredRow& row, const configs::Gpu& gpu) {
   const auto chains = counted(row.facts().chains);
   const auto ctas = counted(row.facts().grid_x);
@@ -92,8 +92,8 @@ Mapped<RowPair> fp64_pair(const MeasuredRow& row, const configs::Gpu& gpu) {
   return pair;
 }
 
-// Two kernels that copy a region for each CTA again and again, one CTA of each on every SM, by the same suite. Trips and regions as
-// large as an SM's data memory: intra_sm/l1_cache of eth-easl/gpu-util-interference@af1fa50, 15000 and 128 KB.
+// Two kernels whose CTAs each copy a region again and again, with one CTA of each kernel on every SM, from the same suite. 15000
+// trips, and regions as large as an SM's data memory, 128 KB: intra_sm/l1_cache of eth-easl/gpu-util-interference@af1fa50.
 Mapped<RowPair> l1_pair(const MeasuredRow& row, const configs::Gpu& gpu) {
   constexpr uint64_t kRegion = 128 * 1024;
   const auto footprint = counted(row.facts().copied_kb);
@@ -122,9 +122,9 @@ Mapped<RowPair> l1_pair(const MeasuredRow& row, const configs::Gpu& gpu) {
   return pair;
 }
 
-// CTAs of an all-reduce of 64 MiB by four A100s at 1200 MHz: how long it takes alone, in ms, and how often all_reduce.cu reads a
-// peer's flag so that it takes as long here (to 4 %). fitted: X0251 and X0253 (8 and 32 CTAs), corun_power_facts A2 (16), and
-// X0255, X0267, X0278 (1, 2 and 4, beside a GEMM that takes a fifth of the time at most). assumed: 64 as 32.
+// An all-reduce of 64 MiB by four A100s at 1200 MHz, by its number of CTAs: its time alone in ms, and the number of polls of a
+// peer's flag for which all_reduce.cu takes equally long here (to 4 %). fitted: X0251 and X0253 (8 and 32 CTAs), corun_power_facts
+// A2 (16), and X0255, X0267, X0278 (1, 2 and 4, beside a GEMM that takes a fifth of the time at most). assumed: 64 as 32.
 struct AllReduce {
   uint64_t ctas;
   double ms;
@@ -135,14 +135,14 @@ constexpr std::array kAllReduces{AllReduce{1, 7.127, 5},  AllReduce{2, 3.673, 5}
                                  AllReduce{64, 0.583, 69}};
 
 configs::Kernel all_reduce(const AllReduce& known) {
-  constexpr uint64_t kBytes = 3 * (uint64_t{64} << 20) / 2;  // of a ring of four: 2 x 3/4 of the tensor
-  constexpr uint64_t kChunk = 65536;                         // of a CTA's step
+  constexpr uint64_t kBytes = 3 * (uint64_t{64} << 20) / 2;  // a ring of four moves 2 x 3/4 of the tensor
+  constexpr uint64_t kChunk = 65536;                         // a CTA's step
   configs::KernelLaunch launch;
   launch.set_function("all_reduce");
   launch.set_architecture("sm_80");
   launch.mutable_grid()->set_x(static_cast<uint32_t>(known.ctas));
   launch.mutable_block()->set_x(544);
-  launch.set_registers(96);  // NCCL's, so that no GEMM finds room beside it; assumed
+  launch.set_registers(96);  // assumed: NCCL's registers, so that no GEMM fits beside it
   for (const char* array : {"own", "received", "sent"}) add_pointer(launch, array, kBytes);
   add_pointer(launch, "flags", 65536);
   add_value(launch, "chunks", kBytes / kChunk / known.ctas, 4);

@@ -20,7 +20,7 @@ namespace {
 using Number = RowFacts::Number;
 using F = RowFacts;
 
-// Numbers of a form in their order: what they set, nullptr for nothing.
+// The facts that the numbers of a form set, in order; nullptr: none.
 struct NumberRule {
   std::string_view form;
   std::array<Number, 8> sets{};
@@ -28,7 +28,7 @@ struct NumberRule {
 };
 
 constexpr std::array kNumberRules{
-    // The clock. Where a source gives the least clock under a cap alone, the run takes it: means lie up to 5 % above it
+    // The clock. Some sources give only the lowest clock under a power cap, and the run takes it; mean clocks are up to 5 % higher
     // (tests/validation/power).
     NumberRule{"SM clock # MHz", {&F::clock_mhz}},
     NumberRule{"SM clock # MHz pinned", {&F::clock_mhz}},
@@ -38,7 +38,7 @@ constexpr std::array kNumberRules{
     NumberRule{"locked clock # MHz", {&F::clock_mhz}},
     NumberRule{"locked clock # MHz (# requested, throttled)", {&F::clock_mhz, &F::requested_mhz}},
     NumberRule{"# MHz asked for, # taken", {&F::requested_mhz, &F::clock_mhz}},
-    NumberRule{"app clocks #/# MHz set, residency not proven", {&F::clock_mhz, nullptr}},  // of SMs and memory
+    NumberRule{"app clocks #/# MHz set, residency not proven", {&F::clock_mhz, nullptr}},  // SM clock, memory clock
     NumberRule{"median clock=# MHz", {&F::clock_mhz}},
     NumberRule{"min clock # MHz", {&F::clock_mhz}},
     NumberRule{"governor-chosen minimum SM clock # MHz", {&F::clock_mhz}},
@@ -109,7 +109,8 @@ constexpr std::array kNumberRules{
     NumberRule{"NCCL CTAs=#", {&F::reduce_ctas}},
 };
 
-// A phrase in the words of others: "triton do_bench" is one call between two events behind 256 MB of zeros (triton/testing.py).
+// A phrase that is equivalent to other phrases. "triton do_bench" is one call between two events after 256 MB of zeros
+// (triton/testing.py).
 struct Alias {
   std::string_view form;
   std::string_view phrases;
@@ -131,8 +132,8 @@ constexpr std::array kAliases{
     Alias{"tile K #", "tile=#"},
 };
 
-// Names of NAME=VALUE that a reader of rows knows besides the fields of configs.Elementwise and configs.Philox: sizes, and options
-// of kernels.
+// Names of NAME=VALUE that readers of rows know, in addition to the fields of configs.Elementwise and configs.Philox: sizes, and
+// options of kernels.
 constexpr std::array<std::string_view, 35> kNames{"timer",  "flush_bytes", "l2",     "beside",     "deterministic",
                                                   "groups", "M_per_group", "window", "head_dim_v", "q",
                                                   "M",      "N",           "H",      "V",          "B",
@@ -140,7 +141,7 @@ constexpr std::array<std::string_view, 35> kNames{"timer",  "flush_bytes", "l2",
                                                   "depth",  "operands",    "stages", "tile",       "cluster",
                                                   "tokens", "rows",        "cols",   "kv",         "kv_len",
                                                   "op",     "dims",        "box",    "sharing",    "columns"};
-// Words behind a name without an equals sign.
+// A name that is followed by its value without an equals sign.
 struct Prefix {
   std::string_view begins;
   std::string_view name;
@@ -160,7 +161,7 @@ struct Form {
   std::vector<std::string_view> numbers;
 };
 
-// A number is a digit and the digits and points behind it.
+// Splits a phrase into its form and its numbers. A number is a digit and all digits and points after it.
 Form taken_apart(std::string_view phrase) {
   Form form;
   for (size_t at = 0; at < phrase.size();) {
@@ -182,7 +183,7 @@ std::optional<double> number_of_text(std::string_view text) {
   return std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-// Lines of prose.txt: forms, and beginnings of phrases in front of a '*'.
+// Lines of prose.txt: whole forms, and beginnings of phrases, which end with '*'.
 struct Prose {
   std::unordered_set<std::string> forms;
   std::vector<std::string> begins;
@@ -224,7 +225,7 @@ class Reader {
   RowPhrases done() { return std::move(all_); }
 
  private:
-  // {"M": 4096, "dtype": "torch.float32"} as M=4096 and dtype=torch.float32.
+  // Reads {"M": 4096, "dtype": "torch.float32"} as M=4096 and dtype=torch.float32.
   void members(std::string_view object) {
     while (!object.empty()) {
       const size_t end = std::min(object.find(", "), object.size());

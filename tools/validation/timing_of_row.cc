@@ -34,7 +34,7 @@ Mapped<void> flush_before(const RowTiming& timing, const RowWork& work, Comparis
   if (timing.flush_bytes == 0) return {};
   if (!work.timing && work.kernels.size() + work.around.size() != 1) return not_mapped("flush_bytes of a row with several kernels");
   comparison.of = work.kernels.front().name();
-  // A later kernel of the call finds L2 full of what the one before it has written.
+  // A later kernel of the call finds L2 full of the data that the previous kernel wrote, so each run gets a memset.
   for (Run& run : comparison.runs) {
     configs::Scenario& scenario = run.scenario;
     configs::Kernel& flush = *scenario.add_kernel();
@@ -43,7 +43,7 @@ Mapped<void> flush_before(const RowTiming& timing, const RowWork& work, Comparis
     fill.set_operation(configs::FILL);
     fill.set_element_bytes(4);
     fill.set_elements(timing.flush_bytes / 4);
-    fill.set_accesses_per_thread(4);  // a memset is bound by DRAM; with one access a thread CTA launches bind it on a B200
+    fill.set_accesses_per_thread(4);  // a memset is bound by DRAM; with one access per thread, CTA launches would bind it on a B200
     scenario.mutable_kernel()->SwapElements(0, 1);
     if (const auto fault = configs::find_scenario_fault(scenario)) return not_mapped(fault->path + ": " + fault->message);
   }

@@ -7,14 +7,14 @@
 namespace warpfold::validation {
 namespace {
 
-constexpr uint64_t kHeldColumns = 1024;          // of a row that a warp holds, in PyTorch's softmax and in Inductor's kernels
-constexpr uint64_t kRegisterColumns = 4096;      // of a row that PyTorch's softmax holds in a CTA's registers, as measured
-constexpr uint64_t kLeastInductorColumns = 256;  // Inductor takes more rows a CTA for shorter ones: not measured
-constexpr uint64_t kPassColumns = 32768;         // from here on PyTorch's softmax reads a row three times, as measured
+constexpr uint64_t kHeldColumns = 1024;          // columns that a warp holds, in PyTorch's softmax and in Inductor's kernels
+constexpr uint64_t kRegisterColumns = 4096;      // columns that a CTA of PyTorch's softmax holds in registers, as measured
+constexpr uint64_t kLeastInductorColumns = 256;  // Inductor gives a CTA several shorter rows: not measured
+constexpr uint64_t kPassColumns = 32768;         // with more columns, PyTorch's softmax reads a row three times, as measured
 
 std::string sized(const std::string& name, uint64_t value) { return "parameter." + name + ".value=" + std::to_string(value); }
 
-// Kernels as profiles name them, with their grids and blocks: docs/validation/operator_kernels.csv.
+// Makes the kernels that profiles name, with their grids and blocks: docs/validation/operator_kernels.csv.
 class TorchCall {
  public:
   TorchCall(const OperatorRow& row, const configs::Gpu& gpu)
@@ -45,7 +45,7 @@ class TorchCall {
     launch.settings = {sized("elements", row_.rows * row_.columns)};
     return launch;
   }
-  // A kernel of a CTA that fills a few hundred bytes, or the driver's memset.
+  // A kernel of one CTA that fills a few hundred bytes, or the driver's memset.
   void add_small_fill() {
     constexpr uint32_t kThreads = 128;
     configs::Elementwise& fill = call_.launches.emplace_back().pass.emplace();
@@ -121,7 +121,7 @@ class TorchCall {
     return {};
   }
 
-  // The driver's copy: its kernel has no shape in a profile. Assumed: 256 threads, 16 bytes a thread.
+  // The driver's copy, for whose kernel profiles give no shape. assumed: 256 threads, 16 bytes per thread.
   Mapped<void> copy() {
     call_.bytes += 2 * matrix_;
     configs::Elementwise& pass = call_.launches.emplace_back().pass.emplace();
@@ -131,7 +131,7 @@ class TorchCall {
     return {};
   }
 
-  // As many CTAs as the SMs have room for by threads, whatever their registers: they go round.
+  // As many CTAs as the SMs hold by threads, whatever their registers; the CTAs loop over the elements.
   Mapped<void> dropout() {
     constexpr uint64_t kThreads = 256, kThreadsAnSm = 2048;
     const uint64_t elements = row_.rows * row_.columns;
@@ -140,7 +140,8 @@ class TorchCall {
     return {};
   }
 
-  // Reduce.cuh: CTAs of 32 x 4 threads and 128 columns; so many to a column that the SMs are full, with 16 rows a thread or more.
+  // Reduce.cuh: CTAs of 32 x 4 threads and 128 columns. Enough CTAs share a column to fill the SMs, with at least 16 rows per
+  // thread.
   Mapped<void> column_sums() {
     constexpr uint64_t kColumns = 128, kWarps = 4, kCtasAnSm = 16, kRowsAThread = 16;
     if (row_.columns % kColumns != 0) return not_mapped("no whole 128 columns");
@@ -152,7 +153,7 @@ class TorchCall {
     return {};
   }
 
-  // The quotient of a division by the rows as ATen's IntDivider multiplies for it.
+  // ATen's IntDivider divides by the number of rows through a multiplication and a shift; these are its constants.
   Mapped<void> transpose() {
     const uint64_t shift = std::bit_width(row_.rows - 1);
     const uint64_t multiplier = ((uint64_t{1} << 32) * ((uint64_t{1} << shift) - row_.rows)) / row_.rows + 1;
@@ -162,7 +163,7 @@ class TorchCall {
     return {};
   }
 
-  // 16 bytes a thread, whatever the type.
+  // 16 bytes per thread for every type.
   Mapped<void> index_rows() {
     add("torch_index_rows", 2).settings = {sized("rows", row_.rows), sized("columns", row_.columns * (fp32_ ? 2 : 1))};
     return {};
@@ -189,7 +190,7 @@ class TorchCall {
     return {};
   }
 
-  // Dropout's seeds are drawn by a kernel of one CTA.
+  // A kernel of one CTA draws dropout's seeds.
   Mapped<void> compiled() {
     if (row_.pass != RowPass::kForward || fp32_) return not_mapped("Inductor's kernels of this pass were not measured");
     switch (row_.op) {

@@ -9,8 +9,8 @@
 
 namespace warpfold::workloads {
 
-// The kernels that a GEMM with `tile: AUTO` may be run by: the offers of its library that are of mma.sync, together with what the
-// GEMM states itself, as far as they were recorded and the GPU can run them, in the order of the table. Fails where nothing is
+// Returns the kernels that may run a GEMM with `tile: AUTO`: its library's offers for mma.sync, merged with the fields that the
+// GEMM states itself, if their loops were recorded and the GPU can run them. They are in the order of the table. Fails if none is
 // left.
 Expected<std::vector<configs::AmpereGemm>> ampere_candidates(const configs::AmpereGemm& gemm, const configs::GemmLibrary& library,
                                                              const configs::Gpu& gpu);

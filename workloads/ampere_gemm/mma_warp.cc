@@ -17,15 +17,15 @@ using Plan = AmpereGemmPlan;
 
 constexpr uint32_t kCopyBytes = Plan::kCopyBytes;
 constexpr uint16_t kMatrixWavefronts = 4;  // LDSM.x4: four 8x8 matrices of 128 bytes
-constexpr uint32_t kFirstAccumulator = 4;  // in all recordings
+constexpr uint32_t kFirstAccumulator = 4;  // the same in all recordings
 
-// The first register behind the accumulators: fragments in the main loop.
+// First register behind the accumulators. The main loop uses it for fragments.
 uint32_t scratch(const Plan& plan) { return kFirstAccumulator + plan.tile.accumulators; }
 
 uint16_t threads(const Plan& plan) { return static_cast<uint16_t>(plan.tile.warps * 32); }
 
-// Loops were recorded for sm_80 and sm_90. sm_86 and sm_89 run code compiled for sm_80; assumed: on sm_100, sm_103 and sm_120, for
-// which nothing was recorded, the compiled loop is that of sm_80.
+// Loops were recorded for sm_80 and sm_90. sm_86 and sm_89 run code compiled for sm_80. assumed: the loop of sm_80 also stands for
+// sm_100, sm_103 and sm_120, for which nothing was recorded.
 std::string recording(const isa::Architecture& architecture, const Plan& plan) {
   const std::string chip = architecture.name() == "sm_90" ? "sm90" : "sm80";
   const RecordedTile& tile = plan.tile;
@@ -33,10 +33,10 @@ std::string recording(const isa::Architecture& architecture, const Plan& plan) {
          std::to_string(tile.stages);
 }
 
-// Whether a warp's copy of a stage brings part of B.
+// True if the copy-th copy of a warp in a stage loads a part of B.
 bool is_of_b(const Plan& plan, uint32_t copy) { return plan.tile.alternating ? copy % 2 == 1 : copy >= plan.a_copies(); }
 
-// The recorded products on operands of the plan's type.
+// Replaces the recorded HMMA by the instruction for the plan's type.
 std::vector<isa::Instruction> of_type(const isa::Architecture& architecture, const Plan& plan, std::vector<isa::Instruction> code) {
   const std::string name = mma_name(plan.type);
   const uint16_t opcode = architecture.resolve(name).value();
@@ -48,8 +48,8 @@ std::vector<isa::Instruction> of_type(const isa::Architecture& architecture, con
   return code;
 }
 
-// Says what the recorded instructions move. `copies`: whether they copy; the last passes of the loop have nothing left to fetch, so
-// that their copies are predicated off.
+// Adds the effects of the recorded instructions: bytes, streams and barriers. `copies`: false in the last passes of the loop, which
+// have nothing left to fetch, so that their copies are predicated off.
 std::vector<isa::Instruction> with_effects(const isa::Architecture& architecture, const Plan& plan,
                                            std::vector<isa::Instruction> code, bool copies) {
   uint32_t copy = 0;
@@ -80,7 +80,7 @@ std::vector<isa::Instruction> with_effects(const isa::Architecture& architecture
   return code;
 }
 
-// Registers with what copies go to and come from.
+// Registers that hold the source and destination addresses of copies.
 struct Addresses {
   std::string a_shared, b_shared, a, a_high, b, b_high;
 
@@ -109,7 +109,7 @@ void add_copies(Code& code, const Plan& plan) {
   code.add(line({"IADD3.X ", at.b_high, ", RZ, ", at.b_high, ", RZ, P1, !PT"}));
 }
 
-// What the recorded loop loads behind its barrier: the fragments that its next pass begins with.
+// Fragments that the recorded loop loads after its barrier, for the start of its next pass.
 std::vector<std::string> first_fragments(const isa::Architecture& architecture, const std::vector<isa::Instruction>& loop) {
   std::vector<std::string> fragments;
   bool behind = false;
@@ -145,7 +145,7 @@ traces::Block prologue(const isa::Architecture& architecture, const Plan& plan, 
   return block_of(code);
 }
 
-// mma.sync leaves two neighbouring columns of a row in a thread: words of two elements each, two words where results have 4 bytes.
+// mma.sync gives a thread two neighbouring columns of a row: one packed word of two 16-bit results, or two words of 4-byte results.
 traces::Block epilogue(const isa::Architecture& architecture, const Plan& plan) {
   const bool hopper = architecture.name() == "sm_90";
   const std::string_view pack = plan.type == configs::BF16 || plan.type == configs::FP8
@@ -176,7 +176,7 @@ traces::Block epilogue(const isa::Architecture& architecture, const Plan& plan) 
 std::vector<traces::Node> mma_warp_body(const isa::Architecture& architecture, const Plan& plan) {
   const std::vector<isa::Instruction> loop =
       of_type(architecture, plan, recorded_loop(architecture, ampere_gemm_recordings(), recording(architecture, plan)));
-  const uint64_t ahead = plan.tile.stages - 1;  // k-tiles that the prologue has fetched
+  const uint64_t ahead = plan.tile.stages - 1;  // k-tiles that the prologue has requested
   std::vector<traces::Node> body{
       prologue(architecture, plan, loop),
       traces::Loop{{.literal = plan.k_tiles() - ahead}, {traces::Block{with_effects(architecture, plan, loop, true)}}},

@@ -15,8 +15,8 @@ struct AmpereGemmStreams {
   static constexpr int16_t kC = 2;
 };
 
-// The program of all warps of a CTA: the prologue fills all stages but one and loads the first fragments, the main loop is compiled
-// code (sass/mma_gemm_*.sass), the epilogue packs the accumulators of a thread and stores them from registers.
+// The program of every warp of a CTA. The prologue fills all stages but one and loads the first fragments. The main loop is
+// compiled code (sass/mma_gemm_*.sass). The epilogue packs a thread's accumulators and stores them from registers.
 std::vector<traces::Node> mma_warp_body(const isa::Architecture& architecture, const AmpereGemmPlan& plan);
 
 }  // namespace warpfold::workloads

@@ -31,7 +31,7 @@ std::string all_names() {
   return names;
 }
 
-// A factor that is at least 1, whichever is larger.
+// The larger of the two numbers divided by the smaller.
 double ratio_of(uint32_t one, uint32_t other) {
   const double ratio = static_cast<double>(one) / static_cast<double>(other);
   return ratio < 1 ? 1 / ratio : ratio;

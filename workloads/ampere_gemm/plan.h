@@ -9,18 +9,18 @@
 
 namespace warpfold::workloads {
 
-// A tile whose main loop was recorded (sass/mma_gemm_*.sass), and the registers that the recordings have: accumulators from R4 on,
-// then fragments.
+// A tile whose main loop was recorded (sass/mma_gemm_*.sass), with the registers of the recording: accumulators from R4 on,
+// followed by fragments.
 struct RecordedTile {
   uint32_t m, n, k;
   uint32_t stages;
   uint32_t warps;
-  uint32_t accumulators;     // of a thread: 128 of 64 x 64 a warp, 64 of 64 x 32, 32 of 32 x 32
-  uint32_t addresses;        // the first of six registers for addresses of the copies
-  bool alternating = false;  // copies of A and B take turns; else those of A come first
+  uint32_t accumulators;     // per thread: 128 if a warp has 64 x 64, 64 if 64 x 32, 32 if 32 x 32
+  uint32_t addresses;        // first of six registers for addresses of the copies
+  bool alternating = false;  // copies of A and B alternate; otherwise all copies of A come first
 };
 
-// A GEMM with mma.sync with every default filled in.
+// A GEMM by mma.sync with every default filled in.
 struct AmpereGemmPlan {
   uint64_t m, n, k;
   configs::ElementType type;
@@ -28,8 +28,9 @@ struct AmpereGemmPlan {
   bool along_m;
   uint32_t swizzle;
 
-  // Loops were recorded for operands of 16 bits, of which tile.k are as deep as a tile. An instruction of another type has its
-  // operands in as many registers (PTX ISA: m16n8k8 of TF32, m16n8k32 of 8 bits), so that the loop is the same but for its name.
+  // The loops were recorded for 16-bit operands, and tile.k counts 16-bit elements. The mma.sync instructions of the other types
+  // take operands in equally many registers (PTX ISA: m16n8k8 of TF32, m16n8k32 of 8 bits), so the loop differs only in the
+  // instruction's name.
   static constexpr uint32_t kElementBytes = 2;
   static constexpr uint32_t kCopyBytes = 512;  // LDGSTS.128 of a warp
 
@@ -39,27 +40,27 @@ struct AmpereGemmPlan {
   uint32_t result_bytes() const { return type == configs::TF32 || type == configs::INT8 ? 4 : 2; }
   uint32_t tile_k() const { return tile.k * kElementBytes / operand_bytes(); }
   uint64_t k_tiles() const { return (k + tile_k() - 1) / tile_k(); }
-  uint32_t a_bytes() const { return tile.m * tile.k * kElementBytes; }  // of one stage
+  uint32_t a_bytes() const { return tile.m * tile.k * kElementBytes; }  // per stage
   uint32_t b_bytes() const { return tile.n * tile.k * kElementBytes; }
   uint32_t stage_bytes() const { return a_bytes() + b_bytes(); }
-  uint32_t a_copies() const { return a_bytes() / tile.warps / kCopyBytes; }  // of a warp, of one stage
+  uint32_t a_copies() const { return a_bytes() / tile.warps / kCopyBytes; }  // per warp and stage
   uint32_t b_copies() const { return b_bytes() / tile.warps / kCopyBytes; }
 };
 
-// The recorded loop that is nearest to a tile of m x n whose ring holds `depth` elements of k: of the same number of elements, then
-// of the same shape, then with the nearest ring. `transposed`: of n x m. None where no tile has as many elements within a factor of
-// two: another number of CTAs would run.
+// Returns the recorded loop nearest to a tile of m x n whose ring holds `depth` elements of k. The tile's number of elements counts
+// first, then its shape, then the depth of its ring. `transposed`: the recorded tile stands for n x m. Empty if every recorded tile
+// differs by a factor of two or more in elements, since the launch would then have a different number of CTAs.
 struct NearestTile {
   RecordedTile tile;
   bool transposed = false;
 };
 std::optional<NearestTile> nearest_recorded_tile(uint32_t m, uint32_t n, uint32_t depth);
 
-// "IMMA.16832.S8.S8": the instruction that multiplies operands of this type.
+// Returns the instruction that multiplies operands of this type, for example "IMMA.16832.S8.S8".
 std::string mma_name(configs::ElementType type);
 
-// Fails where the shape is empty or its loop was not recorded, and for types that mma.sync does not multiply. Without a tile 128 x
-// 128, without stages the fewest that were recorded.
+// Fails if the shape is empty, its loop was not recorded, or mma.sync does not multiply the type. Defaults: a tile of 128 x 128,
+// and the fewest stages that were recorded.
 Expected<AmpereGemmPlan> plan_ampere_gemm(const configs::AmpereGemm& gemm);
 
 }  // namespace warpfold::workloads

@@ -18,7 +18,7 @@ uint64_t panel_bytes(uint32_t tile, uint64_t k, double filled) {
   return static_cast<uint64_t>(std::llround(static_cast<double>(k * tile * Plan::kWordBytes) * filled));
 }
 
-// Of one product and one part of k; the others have as much.
+// Traffic of one product and one part of k; all products and parts have equal traffic.
 Expected<RasterTraffic> traffic(const Plan& plan, const configs::Gpu& gpu, uint32_t resident) {
   Raster raster;
   raster.clusters_m = plan.tiles_m();

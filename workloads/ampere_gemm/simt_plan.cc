@@ -7,14 +7,15 @@
 namespace warpfold::workloads {
 namespace {
 
-// Sums of a thread by number, as rows and columns. maxas: 8 x 8. assumed: the others as square as 16-byte loads allow.
+// Rows and columns of a thread's sums, by their number. maxas: 8 x 8. assumed: the other shapes are as square as 16-byte loads
+// allow.
 struct ThreadTile {
   uint32_t sums, m, n;
 };
 constexpr std::array kThreadTiles{ThreadTile{16, 4, 4}, ThreadTile{32, 8, 4}, ThreadTile{64, 8, 8}, ThreadTile{128, 8, 16}};
 
-// Without `threads`: 64 sums a thread, and 16 where a tile is 32 wide, as ampere_sgemm_128x128 (256 threads), _128x64 (128), _64x64
-// (64), _128x32 and _32x128 (256) have them. A slice of k has 64 threads, 32 of a tile of 32 x 32 (_sliced1x4).
+// Default threads: 64 sums per thread, or 16 if the tile is 32 wide, as in ampere_sgemm_128x128 (256 threads), _128x64 (128),
+// _64x64 (64), _128x32 and _32x128 (256). A slice of k has 64 threads, or 32 in a tile of 32 x 32 (_sliced1x4).
 uint32_t threads_of(const SimtGemmPlan& plan) {
   const uint32_t sums = plan.tile_m * plan.tile_n;
   if (plan.slices > 1) return plan.slices * std::clamp(sums / 32, 32U, 64U);
@@ -22,7 +23,7 @@ uint32_t threads_of(const SimtGemmPlan& plan) {
   return std::clamp(sums / (narrow ? 16 : sums > 16384 ? 128 : 64), 32U, 256U);
 }
 
-// assumed: 4 with cp.async, the fewer of CUTLASS's two; two without it [cutlass].
+// assumed: 4 with cp.async, the smaller of CUTLASS's two choices; two without it [cutlass].
 constexpr uint32_t kAsyncStages = 4;
 
 }  // namespace

@@ -20,7 +20,7 @@ constexpr uint32_t kVector = 4;         // words of LDS.128, STS.128 and STG.128
 constexpr uint32_t kWarpBytes = 32 * Plan::kWordBytes;
 constexpr uint32_t kStep = Plan::kSliceDepth;
 
-// Bytes of a warp's instruction of which only `filled` lies within the matrix.
+// Bytes that an instruction of a warp moves if only the share `filled` of them lies within the matrix.
 uint32_t bytes_of(uint32_t bytes, double filled) { return std::max(1U, static_cast<uint32_t>(std::lround(bytes * filled))); }
 
 class SimtWarp {
@@ -50,14 +50,14 @@ class SimtWarp {
     return block_of(code);
   }
 
-  // `copying`: the last passes have nothing left to fetch, so that their copies are predicated off.
+  // `copying`: false in the last passes, which have nothing left to fetch, so that their copies are predicated off.
   traces::Loop loop(uint64_t trips, bool copying) const {
     Code code(architecture_);
     const Lines ahead = copies(copying);
     for (uint32_t step = 0; step < kStep; ++step) {
       if (step == kStep - 1) add_lines(code, meet());
       Lines filler = loads(step + 1);
-      // An even part of the copies, behind their addresses.
+      // This step's even share of the copies, each preceded by its address arithmetic.
       const size_t to = std::min(ahead.size(), ahead.size() * (step + 1) / (kStep - 1));
       for (size_t copy = std::min(ahead.size(), ahead.size() * step / (kStep - 1)); copy < to; ++copy) {
         append(filler, addresses_of_copy());
@@ -97,16 +97,16 @@ class SimtWarp {
   uint64_t ahead_of_loop() const { return std::min<uint64_t>(plan_.stages - 1, plan_.k_tiles()); }
 
  private:
-  static constexpr uint32_t kAFrom = 2, kBFrom = 4;  // pairs
+  static constexpr uint32_t kAFrom = 2, kBFrom = 4;  // register pairs
 
-  uint32_t set() const { return plan_.thread_m + plan_.thread_n; }  // registers of a column's operands
+  uint32_t set() const { return plan_.thread_m + plan_.thread_n; }  // registers of one column's operands
   uint32_t a_operand(uint32_t step) const { return kFirstOperand + step % 2 * set(); }
   uint32_t b_operand(uint32_t step) const { return a_operand(step) + plan_.thread_m; }
   uint32_t sums() const { return kFirstOperand + 2 * set(); }
-  uint32_t staged() const { return sums() + plan_.sums(); }  // of copies through registers
+  uint32_t staged() const { return sums() + plan_.sums(); }  // registers of copies that pass through registers
 
-  // Column by column, back and forth along the rows: neighbours share an operand. A sum is in the other bank than its row's operand
-  // [maxas].
+  // Column by column, with alternating direction along the rows, so that neighbouring FFMAs share an operand. A sum lies in the
+  // other register bank than its row's operand [maxas].
   Lines products(uint32_t step) const {
     Lines lines;
     for (uint32_t n = 0; n < plan_.thread_n; ++n) {
@@ -120,7 +120,7 @@ class SimtWarp {
     return lines;
   }
 
-  // Operands of a column. Lanes that share rows or columns read the same words, eight lanes a pass without conflicts
+  // Loads of one column's operands. Lanes that share rows or columns read the same words, so eight lanes per pass have no conflicts
   // (traces/access/shared_wavefronts.h).
   Lines loads(uint32_t step) const {
     Lines lines;
@@ -136,7 +136,7 @@ class SimtWarp {
     return lines;
   }
 
-  // assumed: alignment of one element, so that each copy moves a word of each thread [cutlass].
+  // assumed: alignment of one element, so that each copy moves one word per thread [cutlass].
   Lines copies(bool copying) const {
     Lines lines;
     for (uint32_t i = 0; i < plan_.a_copies() + plan_.b_copies(); ++i) {
@@ -152,7 +152,7 @@ class SimtWarp {
     }
     return lines;
   }
-  // Behind copies through registers.
+  // Without cp.async: stores of the copied words from registers to shared memory.
   Lines stores(bool copying) const {
     Lines lines;
     for (uint32_t i = 0; i < plan_.a_copies() + plan_.b_copies(); ++i) {
@@ -161,11 +161,11 @@ class SimtWarp {
     return lines;
   }
 
-  // The row's place in the matrix and in the stage, and whether it lies within the matrix. Seven instructions a copy: nvcc 13.0
-  // compiles a kernel of this shape to 67 integer instructions for 8 copies of a thread and 116 for 16 (sm_90; LEA 35, IADD3 19,
-  // IMAD 10, ISETP 3 of the 67), the loop's own included. cuBLAS's sm80_xmma 64 x 64 executes 1.403 instructions for each FFMA
-  // (376,480,768 of 2048^3, Nsight Compute, nideyongbao/CUDA_GEMM), which leaves 7.1 for a copy beside LDS, LDGSTS and the loop's
-  // own.
+  // Address arithmetic of a copy: the row's place in the matrix and in the stage, and the test that it lies within the matrix. It
+  // takes seven instructions per copy. nvcc 13.0 compiles a kernel of this shape to 67 integer instructions for 8 copies of a
+  // thread and 116 for 16, including the loop's own (sm_90; LEA 35, IADD3 19, IMAD 10, ISETP 3 of the 67). cuBLAS's sm80_xmma 64 x
+  // 64 executes 1.403 instructions per FFMA (376,480,768 of 2048^3, Nsight Compute, nideyongbao/CUDA_GEMM), which leaves 7.1 for a
+  // copy after LDS, LDGSTS and the loop's own instructions.
   static Lines addresses_of_copy() {
     return {{"IMAD R1, R9, R10, R11", {}},           {"LEA R0, R9, R10, 0x2", {}}, {"IADD3 R1, R10, R11, RZ", {}},
             {"LEA R0, R11, R10, 0x2", {}},           {"LEA R1, R9, R11, 0x2", {}}, {"IADD3 R0, R9, R11, RZ", {}},
@@ -177,7 +177,7 @@ class SimtWarp {
             {"IADD3.X R3, RZ, R3, RZ, P1, !PT", {}},
             {"IADD3.X R5, RZ, R5, RZ, P2, !PT", {}}};
   }
-  // The ring's stages that are read and written next, and k-tiles left.
+  // Advances the ring's read and write stages, and counts k-tiles.
   static Lines advance_stages() {
     return {{"IADD3 R9, R9, 0x1, RZ", {}},
             {"ISETP.GE.AND P0, PT, R9, R10, PT", {}},
@@ -195,7 +195,8 @@ class SimtWarp {
     return lines;
   }
 
-  // As early as the issue slots between FFMAs allow, so that latencies lie under the other FFMAs of the step.
+  // Inserts one filler instruction after each pair of FFMAs: as early as issue slots allow, so that the other FFMAs of the step
+  // hide latencies.
   static Lines behind_each_pair(const Lines& main, const Lines& filler) {
     Lines merged;
     size_t next = 0;
@@ -207,7 +208,7 @@ class SimtWarp {
     return merged;
   }
 
-  // Each slice's sums go to shared memory; a thread adds up `stored` of them.
+  // Each slice stores its sums to shared memory; then each thread adds up `stored` of them.
   void add_slices(Code& code, uint32_t stored) const {
     const isa::Effect all{.barrier = 0, .count = static_cast<uint16_t>(plan_.threads)};
     code.add("BAR.SYNC.DEFER_BLOCKING 0x0", all);

@@ -17,7 +17,8 @@ using configs::BlackwellGemm;
 
 namespace {
 
-// DeepGEMM's rule (csrc/jit_kernels/heuristics/sm100.hpp @54e2261, compare). Pairs only where they leave no tile over.
+// Picks a kernel by DeepGEMM's rule (csrc/jit_kernels/heuristics/sm100.hpp @54e2261, compare). Pairs are taken only if the number
+// of tiles along the rows is even.
 std::vector<BlackwellGemm> by_waves(const std::vector<BlackwellGemm>& kernels, uint64_t sms) {
   const auto rows = [](const BlackwellGemm& kernel) { return kernel.swap_operands() ? kernel.n() : kernel.m(); };
   const auto columns = [](const BlackwellGemm& kernel) { return kernel.swap_operands() ? kernel.m() : kernel.n(); };
@@ -25,7 +26,7 @@ std::vector<BlackwellGemm> by_waves(const std::vector<BlackwellGemm>& kernels, u
     return kernel.cta_group() == 1 || ceil_div(rows(kernel), kernel.tile_m()) % 2 == 0;
   };
   const auto rank = [&](const BlackwellGemm& kernel) {
-    // A tile of few rows has 32 or 64 of them, of 128 that are multiplied.
+    // With few rows, only 32 or 64 of a tile's rows count, although 128 are multiplied.
     const uint64_t height = kernel.swap_operands() || rows(kernel) > 64 ? kernel.tile_m() : rows(kernel) > 32 ? 64 : 32;
     const uint64_t tiles = ceil_div(rows(kernel), kernel.tile_m()) * ceil_div(columns(kernel), kernel.tile_n());
     const uint64_t waves = ceil_div(tiles, sms);

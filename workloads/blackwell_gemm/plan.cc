@@ -10,10 +10,10 @@
 namespace warpfold::workloads {
 namespace {
 
-constexpr uint32_t kRowBytes = 128;       // of k in a stage: CUTLASS's and DeepGEMM's BLOCK_K, the widest swizzle
+constexpr uint32_t kRowBytes = 128;       // bytes of k per row in a stage: CUTLASS's and DeepGEMM's BLOCK_K, the widest swizzle
 constexpr uint32_t kBarrierBytes = 1024;  // DeepGEMM: 812 of barriers and a pointer, rounded up to its alignment
 constexpr uint32_t kLargestCluster = 16;  // CUTLASS, sm100_implicit_gemm_tma_warpspecialized.hpp
-constexpr uint32_t kFewestColumns = 32;   // of tensor memory that can be allocated: PTX ISA
+constexpr uint32_t kFewestColumns = 32;   // fewest columns of tensor memory that can be allocated: PTX ISA
 constexpr uint32_t kTensorColumns = 512;
 
 std::string text(uint64_t value) { return std::to_string(value); }
@@ -54,8 +54,8 @@ BlackwellPlan with_defaults(const configs::BlackwellGemm& gemm) {
   plan.n = plan.swapped ? gemm.m() : gemm.n();
   plan.k = gemm.k();
   plan.tile_m = or_default(gemm.tile_m(), 128);
-  // 256 columns: the widest tcgen05.mma, CUTLASS's and cuBLASLt's tile (nvjet 128x256 .. 2cta). Scales beside two accumulators
-  // leave no room for 256 (DeepGEMM, get_layout_candidates).
+  // Default: 256 columns, the widest tcgen05.mma and the tile of CUTLASS and cuBLASLt (nvjet 128x256 .. 2cta). With scales, 192:
+  // two accumulators of 256 columns would leave no room for the scales (DeepGEMM, get_layout_candidates).
   plan.tile_n = or_default(gemm.tile_n(), plan.scaled_elements > 0 ? 192 : 256);
   plan.tile_k = or_default(gemm.tile_k(), 8 * kRowBytes / plan.element_bits);
   plan.cta_group = or_default(gemm.cta_group(), 2);
@@ -84,7 +84,7 @@ Expected<void> check_type(const BlackwellPlan& plan, const configs::Gpu& gpu) {
 }
 
 Expected<void> check_tile(const BlackwellPlan& plan) {
-  // Block-scaled products have 128 rows in a CTA (PTX ISA).
+  // Block-scaled products have 128 rows per CTA (PTX ISA).
   if (plan.scaled_elements > 0 && plan.tile_m != 128) return refuse("scales need tile_m 128");
   if (plan.tile_n % 16 != 0 || plan.tile_n > 256) {
     return refuse("tile_n " + text(plan.tile_n) + " must be a multiple of 16 up to 256, the widest tcgen05.mma");
@@ -101,7 +101,7 @@ Expected<void> check_tile(const BlackwellPlan& plan) {
   return {};
 }
 
-// Two accumulators, so that a tile is stored while the next one is multiplied, where they fit.
+// Two accumulators if they fit, so that one tile is stored while the next is multiplied.
 Expected<void> share_tensor_memory(BlackwellPlan& plan, const configs::BlackwellGemm& gemm) {
   const uint32_t fitting = (kTensorColumns - plan.scale_columns()) / plan.tile_n;
   plan.accumulators = or_default(gemm.accumulators(), plan.persistent ? std::min(fitting, 2U) : 1);
@@ -125,7 +125,7 @@ Expected<void> share_memory(BlackwellPlan& plan, const configs::BlackwellGemm& g
   return {};
 }
 
-// Clusters that run at a time: each lies in one GPC.
+// Clusters that run at a time. A cluster lies within one GPC.
 uint64_t clusters_at_a_time(const configs::Gpu& gpu, uint32_t resident, uint32_t cluster_ctas) {
   if (gpu.gpcs() == 0 || cluster_ctas == 1) return uint64_t{resident} * gpu.sm_count() / cluster_ctas;
   const uint64_t pairs = gpu.sm_count() / 2;

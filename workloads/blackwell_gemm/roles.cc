@@ -1,6 +1,6 @@
-// The instructions of configs/kernels/blackwell_gemm.wfs, for any tile and type: each role has those that move data and wait, and
-// one addition of a descriptor for each product. No compiled kernel was counted: assumed. Scale factors go to shared memory, and
-// from there to tensor memory by copies of 512 bytes in front of a block's products.
+// The instructions of configs/kernels/blackwell_gemm.wfs, for any tile and type. Each role has the instructions that move data and
+// wait, and one addition to a descriptor per product. assumed: no compiled kernel was counted. Scale factors go to shared memory,
+// and from there to tensor memory by copies of 512 bytes before a block's products.
 #include "workloads/blackwell_gemm/roles.h"
 
 #include <utility>
@@ -10,7 +10,7 @@
 namespace warpfold::workloads {
 namespace {
 
-constexpr uint32_t kFirstSum = 32;      // R32 and behind it: what LDTM brings
+constexpr uint32_t kFirstSum = 32;      // R32 and the following registers: destination of LDTM
 constexpr uint32_t kFirstPacked = 8;    // R8-R23
 constexpr uint32_t kBytesOfStore = 16;  // STS.128
 constexpr uint32_t kStoreThreads = 32 * BlackwellPlan::kEpilogueWarps;
@@ -71,7 +71,7 @@ Code multiply_block(const isa::Architecture& architecture, const BlackwellPlan& 
   return code;
 }
 
-// `columns` sums a thread as results in registers from kFirstPacked on; FP32 stays where it is.
+// Packs `columns` sums per thread into results, in registers from kFirstPacked on. FP32 sums are left in place.
 void add_pack(Code& code, const BlackwellPlan& plan, uint32_t columns) {
   if (plan.output_type == configs::FP32) return;
   const std::string_view pack = plan.output_type == configs::FP16 ? "F2FP.F16.F32.PACK_AB " : "F2FP.BF16.F32.PACK_AB ";
@@ -80,7 +80,7 @@ void add_pack(Code& code, const BlackwellPlan& plan, uint32_t columns) {
   }
 }
 
-// Some columns of the tile: from tensor memory to registers, to shared memory, to L2.
+// Moves some columns of the tile from tensor memory to registers, to shared memory, and to L2.
 void add_columns(Code& code, const BlackwellPlan& plan, uint32_t columns) {
   code.add(columns == 32 ? "LDTM.x32 R32, tmem[UR4]" : "LDTM.x16 R32, tmem[UR4]");
   add_pack(code, plan, columns);
@@ -98,7 +98,7 @@ void add_columns(Code& code, const BlackwellPlan& plan, uint32_t columns) {
            {.bytes = std::max(static_cast<uint32_t>(used), BlackwellPlan::kLeastCopyBytes), .stream = BlackwellStreams::kC});
 }
 
-// The tiles of a CTA: one, or as many as its class has.
+// The tiles of a CTA: one, or the number that its class states.
 void add_tiles(std::vector<traces::Node>& body, const BlackwellPlan& plan, std::vector<traces::Node> tile) {
   if (plan.persistent) {
     body.push_back(traces::Loop{{.parameter = kTilesParameter}, std::move(tile)});

@@ -8,7 +8,7 @@
 
 namespace warpfold::workloads {
 
-// The parts of a Blackwell GEMM kernel that its roles refer to by index.
+// Rings, cursors and streams of a Blackwell GEMM kernel, by the index that its roles use.
 struct BlackwellRings {
   static constexpr int16_t kFull = 0;   // stages that TMA has filled
   static constexpr int16_t kEmpty = 1;  // stages whose products are complete
@@ -26,7 +26,7 @@ struct BlackwellStreams {
   static constexpr int16_t kB = 1;
   static constexpr int16_t kC = 2;
 };
-constexpr int32_t kTilesParameter = 0;  // persistent: of the CTA
+constexpr int32_t kTilesParameter = 0;  // persistent: tiles per CTA
 
 // Bodies of the roles.
 std::vector<traces::Node> load_body(const isa::Architecture& architecture, const BlackwellPlan& plan);

@@ -8,13 +8,13 @@
 namespace warpfold::workloads {
 namespace {
 
-constexpr uint32_t kBuffers = 4;       // of O's parts; one fewer is on its way
-constexpr uint32_t kFewestParts = 32;  // that the parts' weights have room for; doubled up to 256
-constexpr uint32_t kPartBytes = 512;   // 16 bytes of a thread
+constexpr uint32_t kBuffers = 4;       // buffers for parts of O, all but one in flight
+constexpr uint32_t kFewestParts = 32;  // the room for the parts' weights; doubled up to 256 as parts need
+constexpr uint32_t kPartBytes = 512;   // 16 bytes per thread
 
 enum Stream : int16_t { kParts = 0, kWeights = 1, kOutput = 2, kStatistics = 3 };
 
-// Registers: R4 the part's place, R8 sums of O, R12 a part of it, R16 its weight, R20 statistics.
+// Registers: R4 address of the part, R8 sums of O, R12 a part of O, R16 its weight, R20 statistics.
 struct Combine {
   const isa::Architecture& architecture;
   AttentionCombine shape;
@@ -49,7 +49,7 @@ struct Combine {
     Code code(architecture);
     code.add("S2R R0, SR_TID.X").add("S2R R1, SR_CTAID.X").add("ULDC.64 UR4, c[0x0][0x210]").add("LDC.64 R6, c[0x0][0x228]");
     code.add("IMAD R2, R0, 0x4, RZ").add("IMAD R3, R0, 0x10, RZ").add("IMAD.WIDE.U32 R4, R1, 0x1000, R6");
-    // The rows' log-sum-exps of all parts, shared evenly by the warps.
+    // Load the log-sum-exps of all parts of the CTA's rows; the warps share them evenly.
     const auto bytes = static_cast<uint32_t>((parts() * rows() * 4 + shape.warps - 1) / shape.warps);
     code.add("LDGSTS.E [R2], [R4.64]", {.bytes = bytes, .stream = kWeights});
     code.add("LDGDEPBAR", {.commit = true});
@@ -57,7 +57,7 @@ struct Combine {
     return code;
   }
 
-  // Weights: exp(part's log-sum-exp - largest) / their sum; `values` of them a thread, a row's are a warp's.
+  // Weights: exp(part's log-sum-exp - largest) / sum. A thread computes `values` weights; all weights of a row belong to one warp.
   Code weights() const {
     Code code(architecture);
     const auto ahead = static_cast<uint32_t>(std::min<uint64_t>(parts(), kBuffers - 1));
@@ -84,7 +84,7 @@ struct Combine {
       code.add(line({"FMUL.FTZ ", general(32 + i), ", ", general(32 + i), ", R24"}));
       code.add(line({"STS [R2+", immediate(128 * i), "], ", general(32 + i)}));
     }
-    // One CTA of a row's columns stores its log-sum-exp.
+    // Of the CTAs that share a row, the first alone stores the row's log-sum-exp.
     const uint32_t columns_of_row = shape.head_dim / columns();
     code.add("@!P2 STG.E [R6.64], R23", {.bytes = std::max(1U, 4 * rows() / shape.warps / columns_of_row), .stream = kStatistics});
     code.add("BAR.SYNC.DEFER_BLOCKING 0x0", all);

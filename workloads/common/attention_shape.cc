@@ -25,7 +25,7 @@ AttentionTiles::AttentionTiles(const configs::AttentionShape& shape, uint32_t ti
       tile_keys_(tile_keys),
       causal_(shape.causal()) {
   for (uint64_t first = 0; first < queries_; first += tile_queries_) {
-    // Keys that all queries of the tile see, and that its last one sees.
+    // `all`: keys that every query of the tile sees; `most`: keys that its last query sees.
     uint64_t all = keys_;
     uint64_t most = keys_;
     if (causal_) {
@@ -59,19 +59,19 @@ uint64_t AttentionTiles::forward_flops() const {
   const uint64_t queries = queries_ / rows_of_query_;
   if (!causal_) return all;
   if (queries >= keys_) return all / 2;
-  const uint64_t unseen = queries * (queries - 1) / 2;  // keys behind a query, over all queries
+  const uint64_t unseen = queries * (queries - 1) / 2;  // keys behind a query, summed over all queries
   return all - 4 * batch_ * heads_ * rows_of_query_ * unseen * head_dim_;
 }
 
 namespace {
 
-// Bounds on the walk: what a launch adds to its first tiles repeats.
+// Limits of the walk. The tiles of a launch repeat a pattern, so its first tiles suffice.
 constexpr uint64_t kMostTiles = uint64_t{1} << 14;
-constexpr uint64_t kMostSteps = uint64_t{1} << 18;  // of all tiles
-constexpr uint64_t kFewestPieces = 8;               // of a KV head
+constexpr uint64_t kMostSteps = uint64_t{1} << 18;  // over all tiles
+constexpr uint64_t kFewestPieces = 8;               // per KV head
 constexpr uint64_t kMostPieces = 64;
 
-// Tiles that are walked: whole rounds after which the order begins anew with other keys, unless one round alone is too long.
+// Number of tiles to walk: whole rounds, after which the pattern repeats with other keys, unless a single round is too long.
 uint64_t walked(uint64_t tiles, uint64_t round) {
   return std::min({tiles, std::max<uint64_t>(1, kMostTiles / round) * round, 4 * kMostTiles});
 }
@@ -87,7 +87,7 @@ std::vector<KeyWalk> AttentionTiles::walks(const KeyReaders& readers, uint64_t p
   const uint64_t tiles = walked(batch_ * heads_ * of_head, heads_of_round * of_head);
   std::vector<KeyWalk> result;
   for (uint64_t i = 0; i < tiles; ++i) {
-    uint64_t head = i / of_head;  // of all sequences, in the order of the launch
+    uint64_t head = i / of_head;  // over all sequences, in launch order
     uint64_t tile = i % of_head;
     if (readers.order == kLongestFirst) {
       const uint64_t first = i / (readers.section * of_head) * readers.section;
@@ -114,7 +114,7 @@ traces::MemoryStream AttentionTiles::key_stream(const std::string& name, const K
   walks.piece_bytes = 2 * keys_ * head_dim_ * element_bytes_ / pieces;  // K and V
   walks.tile_bytes = std::min<uint64_t>(queries_, tile_queries_) * head_dim_ * (element_bytes_ + 2);
   const KeyReuse reuse = key_reuse(walks);
-  // In keys of one KV head: DRAM has no keys behind the last one, of which the last block asks.
+  // Requests in units of one KV head's keys. The last block also requests keys behind the last key, which are not read from DRAM.
   const uint64_t requested = key_blocks() * (heads_ / kv_heads_) * tile_keys_;
   const double again = reuse.read_again / static_cast<double>(reuse.requested) * static_cast<double>(requested);
   const uint64_t dram = std::min(requested, std::min(keys_, requested) + static_cast<uint64_t>(again + 0.5));

@@ -6,10 +6,12 @@
 
 namespace warpfold::workloads {
 
-// Whether warpgroups of the kernel move registers between them (setmaxnreg): the registers of its launch are what they divide.
+// True if warpgroups of the kernel move registers among themselves (setmaxnreg). The registers of the launch are then fixed, since
+// the warpgroups divide them.
 bool moves_registers(const traces::Kernel& kernel);
 
-// What the kernel's CTA occupies becomes what `footprint` states. Fails at the field where the program cannot run with it.
+// Replaces the registers and shared memory of the kernel's CTA by those that `footprint` states. Fails, at the field, if the
+// program cannot run with them.
 Expected<void> apply_footprint(const configs::Footprint& footprint, traces::Kernel& kernel);
 
 }  // namespace warpfold::workloads

@@ -7,11 +7,11 @@
 namespace warpfold::workloads {
 namespace {
 
-constexpr uint32_t kCountedCalls = 4;  // of 16 scores each
+constexpr uint32_t kCountedCalls = 4;  // calls of 16 scores each
 constexpr uint32_t kCountedScores = 16;
-constexpr uint32_t kApplied = kCountedScores / 2;  // LOP3 of a counted call that apply the mask, two scores each
+constexpr uint32_t kApplied = kCountedScores / 2;  // LOP3 of a counted call that apply the mask to two scores each
 
-// Instructions beyond those of the same kernel without dropout, for four calls.
+// Additional instructions of four calls, compared with the same kernel without dropout.
 struct Counts {
   uint32_t rounds;
   uint32_t wide, logic, compares, permutes, adds, uniform_adds, uniform_moves;
@@ -37,7 +37,7 @@ uint32_t part_of_calls(uint32_t count, uint32_t call) {
   return (turn + 1) * count / kCountedCalls - turn * count / kCountedCalls;
 }
 
-// Two wide multiplications and two three-input exclusive ors each, and the key schedule.
+// Each round: two wide multiplications, two three-input exclusive ors, and the key schedule.
 void add_rounds_with_keys(Code& code, const FusedDropout& dropout, uint32_t call) {
   const Counts& counts = counts_of(dropout.rounds);
   const uint32_t base = dropout.base;

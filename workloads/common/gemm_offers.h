@@ -11,20 +11,20 @@
 
 namespace warpfold::workloads {
 
-// The shape as a library's rules see it.
+// The fields of a GEMM's shape that a library's rules test.
 struct OfferedShape {
   uint64_t m;
   uint64_t n;
   uint64_t groups = 1;
 };
 
-// Whether a library has the offer for this shape and type.
+// True if the library offers these kernels for this shape and type.
 bool is_for(const configs::GemmOffer& offer, const OfferedShape& shape, configs::ElementType type);
 
-// "2x1"
+// Rows and columns of a cluster written as "2x1".
 std::pair<uint32_t, uint32_t> cluster_of(const std::string& text);
 
-// Each of `kernels` once for every value; as they are where there is none.
+// Replaces `kernels` by one copy of each kernel per value. An empty list of values changes nothing.
 template <typename Gemm, typename Values, typename Set>
 void multiply(std::vector<Gemm>& kernels, const Values& values, const Set& set) {
   if (values.empty()) return;
@@ -38,7 +38,7 @@ void multiply(std::vector<Gemm>& kernels, const Values& values, const Set& set) 
   kernels = std::move(all);
 }
 
-// `common` with every combination of the values that the offer lists, but for its stages.
+// `common` with every combination of the values that the offer lists, except its stages.
 template <typename Gemm>
 std::vector<Gemm> combinations(const configs::GemmOffer& offer, Gemm common) {
   std::vector<Gemm> kernels{std::move(common)};
@@ -55,7 +55,7 @@ std::vector<Gemm> combinations(const configs::GemmOffer& offer, Gemm common) {
   return kernels;
 }
 
-// The kernel with the first of the offer's stages with which it fits, `fits` says; none where it does with none of them.
+// The kernel with the first of the offer's stage counts for which `fits` holds; empty if there is none.
 template <typename Gemm, typename Fits>
 std::vector<Gemm> with_fitting_stages(const configs::GemmOffer& offer, const Gemm& kernel, const Fits& fits) {
   std::vector<Gemm> by_stages{kernel};
@@ -65,7 +65,7 @@ std::vector<Gemm> with_fitting_stages(const configs::GemmOffer& offer, const Gem
   return {std::move(*first)};
 }
 
-// What several offers have, or what the scenario states itself, is one candidate.
+// Removes repeated candidates, which arise if several offers, or an offer and the scenario, name the same kernel.
 template <typename Gemm>
 void drop_repeated(std::vector<Gemm>& kernels) {
   std::set<std::string> seen;

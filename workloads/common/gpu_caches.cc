@@ -10,15 +10,15 @@ namespace {
 
 constexpr uint64_t kKib = 1024;
 
-// Carve-outs of shared memory that a GPU offers, in KB. Source: CUDA C Programming Guide 12.6 and 13.0, chapters on compute capabilities;
-// 8.0 ends at 164, 8.6 at 100.
+// Carve-outs of shared memory that a GPU offers, in KB. Source: CUDA C Programming Guide 12.6 and 13.0, chapters on compute
+// capabilities; 8.0 ends at 164, 8.6 at 100.
 constexpr std::array<uint64_t, 10> kCarveOuts = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
 
 }  // namespace
 
 uint64_t l1_beside(const configs::Gpu& gpu, uint64_t shared_bytes) {
   const auto* const enough = std::ranges::find_if(kCarveOuts, [&](uint64_t kib) { return kib * kKib >= shared_bytes; });
-  // assumed: a GPU of more shared memory than these has one more, of all of it
+  // assumed: a GPU with more shared memory than these offers one more carve-out, of all its shared memory
   const uint64_t carved = enough == kCarveOuts.end() ? gpu.sm().shared_memory().bytes() : *enough * kKib;
   const uint64_t all = gpu.sm().data_memory_bytes();
   return all > carved ? all - carved : 0;

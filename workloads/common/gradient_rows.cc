@@ -1,6 +1,6 @@
-// Loads, stores and arithmetic of both kernels are those of FlashAttention-3's, compiled (flash-attention bafe2530, sm_90a,
-// CUDA 13.0: 440 and 296 instructions, which memory binds); what remains of those counts is address arithmetic, here as integer
-// instructions of as many, order and registers ours.
+// Loads, stores and arithmetic of both kernels follow the compiled kernels of FlashAttention-3 (flash-attention bafe2530, sm_90a,
+// CUDA 13.0: 440 and 296 instructions; both are memory-bound). The remaining instructions of those counts are address arithmetic.
+// They are generated as the same number of integer instructions, with an order and registers of our own.
 #include "workloads/common/gradient_rows.h"
 
 #include <string>
@@ -27,8 +27,8 @@ struct ConversionStreams {
 };
 
 constexpr uint32_t kWarps = 8;
-constexpr uint32_t kAccessBytes = 512;  // 16 of a thread
-constexpr uint32_t kFirst = 16;         // registers of the tile
+constexpr uint32_t kAccessBytes = 512;  // 16 bytes per thread
+constexpr uint32_t kFirst = 16;         // first register of the tile
 constexpr uint32_t kPrepareAddresses = 280;
 constexpr uint32_t kConvertAddresses = 217;
 
@@ -49,7 +49,7 @@ void add_store(Code& code, const std::string& from, uint32_t index, int16_t stre
   code.add(line({"STG.E.128 desc[UR4][R6.64+", immediate(512ULL * index), "], ", from}), {.bytes = kAccessBytes, .stream = stream});
 }
 
-// Sixteen threads, at head_dim 64 eight, share a row.
+// Sums over the 16 threads that share a row (8 threads at head_dim 64).
 void add_row_sum(Code& code, const std::string& sum, uint32_t threads) {
   for (uint32_t distance = threads / 2; distance > 0; distance /= 2) {
     code.add(line({"SHFL.BFLY PT, R2, ", sum, ", ", immediate(distance), ", 0x1f"}));
@@ -97,7 +97,7 @@ std::vector<traces::Node> conversion_body(const Plan& plan) {
   add_addresses(code, kConvertAddresses);
   const auto together = [&code] { code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = 32 * kWarps}); };
   together();
-  // In the library one warp asks for all of it; here each for its eighth.
+  // In the library one warp loads the whole tile; here each warp loads an eighth.
   const uint32_t bytes = 2 * plan.tile_bytes() / kWarps;
   code.add("SYNCS.ARRIVE.TRANS64 RZ, [R9], R10", {.barrier = 0, .tx_bytes = bytes});
   code.add("UTMALDG.4D [UR8], [UR16], desc[UR14]", {.bytes = bytes, .stream = ConversionStreams::kSums, .barrier = 0});
@@ -133,7 +133,7 @@ void add_gradient_preparation(traces::Kernel& kernel, const Plan& rows, uint64_t
 
 void add_gradient_conversion(traces::Kernel& kernel, const Plan& rows, uint64_t tiles) {
   add_tiles(kernel, conversion_body(rows), tiles);
-  kernel.shared_memory_bytes = 3 * rows.tile_bytes() + 128;  // dQ in FP32 and in 16 bits, a barrier
+  kernel.shared_memory_bytes = 3 * rows.tile_bytes() + 128;  // dQ in FP32 and in 16 bits, and a barrier
   kernel.rings = {{"sums", 1, kWarps, false}};
   kernel.streams = {{"dQ_sums", false, 1, 1}, {"dQ", true, 1, 1}};
 }

@@ -9,8 +9,8 @@
 
 namespace warpfold::workloads {
 
-// Streams of a backward pass whose CTAs have a block of keys each, by index in its kernel. Rows: log-sum-exp and dot(O, dO), a
-// number each for a query.
+// Memory streams of a backward pass in which each CTA owns a block of keys; the value is the stream's index in its kernel. `rows`
+// are the log-sum-exp and dot(O, dO): one number each per query.
 enum GradientStream : int16_t {
   kStreamQueries = 0,
   kStreamOutputGradient = 1,
@@ -22,9 +22,10 @@ enum GradientStream : int16_t {
   kStreamValueGradient = 7,
 };
 
-// Query blocks are read by every key block that meets them, and dQ is added to as often; from and to DRAM they go once as long as
-// those of the heads that run at a time stay in L2 (Q, dO in 16 bits, dQ in 32). Heads that share keys read them one after the
-// other. `key_blocks`: of one head, the query blocks that each meets; `concurrent`: CTAs that run at a time.
+// Every key block reads each query block that it meets, and adds to that block's dQ. DRAM sees each query block once if Q and dO
+// (16 bits) and dQ (32 bits) of the heads that run at a time fit in L2; otherwise it sees every access. Heads that share keys read
+// them one after the other. `key_blocks`: for each key block of one head, the query blocks that it meets; `concurrent`: CTAs that
+// run at a time.
 std::vector<traces::MemoryStream> gradient_streams(const AttentionTiles& tiles, uint32_t tile_queries,
                                                    std::span<const QueryTile> key_blocks, uint64_t concurrent, uint64_t l2_bytes);
 

@@ -6,12 +6,12 @@
 namespace warpfold::workloads {
 namespace {
 
-// assumed: as the L2 of Volta, 16 ways (Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018);
-// no measurement of Ampere or Hopper is known. More ways make the step from hits to misses steeper, its middle stays at the
+// assumed: 16 ways, as the L2 of Volta (Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018); no
+// measurement of Ampere or Hopper is known. More ways make the transition from hits to misses steeper; its midpoint stays at the
 // capacity.
 constexpr uint32_t kWays = 16;
 
-// Sums of bytes over steps (a Fenwick tree).
+// Sums of bytes by step (a Fenwick tree).
 class BytesByStep {
  public:
   explicit BytesByStep(uint64_t steps) : tree_(steps + 1) {}
@@ -61,7 +61,8 @@ class Walker {
  private:
   static constexpr uint64_t kNever = ~uint64_t{0};
 
-  // Work is never idle while tiles are left: at most an even share of it and the longest tile.
+  // Upper bound on the number of steps: no slot idles while tiles remain, so the walk ends after an even share of the work plus the
+  // longest tile.
   static uint64_t most_steps(const KeyWalks& walks) {
     uint64_t all = 0;
     uint64_t longest = 1;
@@ -88,7 +89,7 @@ class Walker {
   }
 
   const KeyWalks& walks_;
-  BytesByStep bytes_;  // of the pieces, by their last use
+  BytesByStep bytes_;  // bytes of pieces and tiles, by the step of their last use
   uint64_t pieces_ = 0;
   std::vector<uint64_t> last_use_;
   KeyReuse reuse_;
@@ -98,7 +99,7 @@ class Walker {
 
 double probability_of_miss(uint64_t distance_bytes, uint64_t l2_bytes) {
   const double mean = static_cast<double>(distance_bytes) / static_cast<double>(l2_bytes) * kWays;
-  double exactly = std::exp(-mean);  // so many lines in the set: 0, 1, 2 ...
+  double exactly = std::exp(-mean);  // probability of exactly `lines` lines in the set
   double fewer = 0;
   for (uint32_t lines = 0; lines < kWays; ++lines) {
     fewer += exactly;

@@ -7,14 +7,14 @@ namespace warpfold::workloads {
 uint32_t splits_by_rule(const SplitQuestion& question) {
   constexpr uint64_t kMost = 128;
   constexpr uint64_t kL2 = 50ULL << 20;
-  // Most SMs have a tile: splitting only helps where a KV head outgrows L2 and is walked twice at least.
+  // Most SMs already have a tile. Splitting helps only if a KV head exceeds L2 and is read at least twice.
   if (10 * question.tiles >= 8 * question.sms) {
     const bool walked_again = question.query_tiles >= 2 * question.sms && !question.causal;
     if (question.kv_head_bytes <= kL2 || !walked_again || question.only_shorter) return 1;
     return static_cast<uint32_t>(std::min(kMost, (question.kv_head_bytes + kL2 - 1) / kL2));
   }
   if (question.key_blocks <= 4 && !question.only_shorter) return 1;
-  // The fewest that fill the SMs of their waves at least 0.85 times as well as the best.
+  // Otherwise take the fewest parts whose waves fill the SMs at least 0.85 times as well as the best number of parts does.
   struct Filled {
     uint64_t tiles, slots;
     bool reaches(const Filled& other, uint64_t percent) const { return 100 * tiles * other.slots >= percent * other.tiles * slots; }

@@ -14,7 +14,7 @@ namespace {
 
 using isa::Instruction;
 
-// `to` may issue `cycles` after `from` at the earliest.
+// An earliest issue time: `cycles` after instruction `from` has issued.
 struct Edge {
   size_t from;
   int cycles;
@@ -31,7 +31,8 @@ void for_each_place(const isa::Operand& operand, Visit&& visit) {
   }
 }
 
-// Instructions that a later one must not overtake: the last writer of what is read or written, and the readers of what is written.
+// The instructions that each instruction must not overtake: the last writer of each register that it reads or writes, and the
+// readers of each register that it writes.
 class Order {
  public:
   explicit Order(size_t size) : before_(size) {}
@@ -97,7 +98,7 @@ std::vector<Instruction> list_schedule(const isa::Architecture& architecture, st
   const Order order = order_of(architecture, code);
   std::vector<std::optional<int>> issued(code.size());
   std::map<std::string, int> port_free;
-  // Cycle at which an instruction may issue; none while something before it has not.
+  // Cycle at which an instruction may issue; empty while a predecessor has not issued.
   const auto earliest = [&](size_t i) -> std::optional<int> {
     int cycle = 0;
     for (const Edge& edge : order.before(i)) {

@@ -8,9 +8,9 @@
 
 namespace warpfold::workloads {
 
-// Puts straight-line code into the order in which a compiler's list scheduler would issue it: at each cycle the first instruction
-// in the given order whose results are there and whose port is free. Memory instructions keep their order among each other, as
-// cp.async and ldmatrix do in compiled code. Registers are left alone. No control instructions: the caller ends a region there.
+// Reorders straight-line code as a compiler's list scheduler would issue it: each cycle issues the first instruction, in the given
+// order, whose operands are ready and whose port is free. Memory instructions keep their relative order, as cp.async and ldmatrix
+// do in compiled code. Registers are not renamed. The code must not contain control instructions: callers end a region at each.
 std::vector<isa::Instruction> list_schedule(const isa::Architecture& architecture, std::span<const isa::Instruction> code);
 
 }  // namespace warpfold::workloads

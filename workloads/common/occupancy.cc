@@ -19,7 +19,8 @@ CtaUse cta_use(const configs::Gpu& gpu, const CtaFootprint& cta) {
 uint32_t ctas_per_sm(const configs::Gpu& gpu, const CtaFootprint& cta) {
   const configs::Sm& sm = gpu.sm();
   const CtaUse use = cta_use(gpu, cta);
-  // Warps are dealt round the sub-cores, each with its quarter of the registers; CTAs here are multiples of four warps.
+  // Warps are assigned to the sub-cores round robin, and each sub-core has a quarter of the registers. CTAs here have a multiple of
+  // four warps, so a limit per SM suffices.
   uint64_t limit = sm.cta_slots();
   if (use.warps > 0) limit = std::min(limit, sm.warp_slots() / use.warps);
   if (use.registers > 0) limit = std::min(limit, sm.registers() / use.registers);

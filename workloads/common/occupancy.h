@@ -6,7 +6,7 @@
 
 namespace warpfold::workloads {
 
-// What one CTA takes of an SM.
+// SM resources that one CTA requests.
 struct CtaFootprint {
   uint32_t warps = 1;
   uint32_t registers_per_thread = 32;
@@ -14,7 +14,8 @@ struct CtaFootprint {
   uint32_t tensor_memory_columns = 0;
 };
 
-// The same in the units that an SM hands out, granularity and the system's share included.
+// SM resources that one CTA occupies, rounded to allocation units. Shared memory includes the bytes that the system reserves per
+// CTA.
 struct CtaUse {
   uint64_t warps = 0;
   uint64_t registers = 0;
@@ -22,8 +23,8 @@ struct CtaUse {
 };
 CtaUse cta_use(const configs::Gpu& gpu, const CtaFootprint& cta);
 
-// CTAs that an empty SM holds; 0 where one exceeds it. Sizes the grids of persistent kernels, which fill the chip once; the
-// simulator places the CTAs itself.
+// CTAs that an empty SM holds; 0 if a single CTA does not fit. Sizes the grids of persistent kernels, which fill the chip once; the
+// simulator places CTAs by itself.
 uint32_t ctas_per_sm(const configs::Gpu& gpu, const CtaFootprint& cta);
 
 }  // namespace warpfold::workloads

@@ -13,7 +13,7 @@ struct Position {
   uint64_t n;
 };
 
-// Clusters in the order they are handed out: bands of band_clusters, and inside a band one row of the band after the other.
+// Clusters in launch order: band after band of band_clusters clusters. Within a band, clusters go row by row.
 class Order {
  public:
   explicit Order(const Raster& raster)
@@ -23,7 +23,7 @@ class Order {
         band_(std::min(raster.band_clusters, across_)) {}
 
   Position at(uint64_t cluster) const {
-    const uint64_t first = cluster / (along_ * band_) * band_;  // column of the band
+    const uint64_t first = cluster / (along_ * band_) * band_;  // first column of the band
     const uint64_t width = std::min(band_, across_ - first);
     const uint64_t in_band = cluster - first * along_;
     const uint64_t i = in_band / width;
@@ -38,7 +38,7 @@ class Order {
   uint64_t band_;
 };
 
-// Panels of one operand: which wave used each last, and which are in L2.
+// Panels of one operand: the wave of each panel's last use, and its residency in L2.
 struct Panels {
   uint64_t bytes;
   std::vector<uint64_t> last_wave;  // 0: never
@@ -58,7 +58,7 @@ class Cache {
  public:
   explicit Cache(uint64_t capacity) : capacity_(capacity) {}
 
-  // All distinct panels of one wave. Panels read from DRAM are charged here.
+  // Takes all distinct panels of one wave, and counts those that DRAM delivers.
   void wave(const std::vector<Use>& uses) {
     uint64_t size = 0;
     for (const Use& use : uses) size += use.panels->bytes;
@@ -82,7 +82,7 @@ class Cache {
   void drop_oldest() {
     const Use oldest = queue_.front();
     queue_.pop_front();
-    if (oldest.panels->last_wave[oldest.index] != oldest.wave) return;  // used again since
+    if (oldest.panels->last_wave[oldest.index] != oldest.wave) return;  // used again by a later wave
     oldest.panels->resident[oldest.index] = false;
     held_ -= oldest.panels->bytes;
   }
@@ -95,7 +95,7 @@ class Cache {
 
   uint64_t capacity_;
   uint64_t held_ = 0;
-  std::deque<Use> queue_;  // by last use, oldest first; entries used again later are stale
+  std::deque<Use> queue_;  // order of last use, oldest first; entries used again later are stale
 };
 
 void touch(Panels& panels, uint64_t index, uint64_t wave, std::vector<Use>& uses) {

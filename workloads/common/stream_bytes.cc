@@ -11,7 +11,7 @@ double l1_share(const traces::MemoryStream& stream) {
   return static_cast<double>(stream.l1_numerator) / static_cast<double>(stream.l1_denominator);
 }
 
-// `times[c]`: how often all warps in CTAs of class c together run the body.
+// Adds the bytes of `body` to `bytes`. `times[c]`: executions of the body by all warps in CTAs of class c.
 void add_bytes(const traces::Kernel& kernel, const std::vector<traces::Node>& body, const std::vector<uint64_t>& times,
                std::vector<double>& bytes) {
   const auto issued = static_cast<double>(std::accumulate(times.begin(), times.end(), uint64_t{0}));

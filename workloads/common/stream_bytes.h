@@ -7,11 +7,11 @@
 
 namespace warpfold::workloads {
 
-// By stream: bytes that the launch asks for.
+// Bytes that the launch requests of L2, by stream.
 std::vector<double> requested_bytes(const traces::Kernel& kernel);
-// Of them, the share that comes from DRAM or goes there.
+// Share of a stream's bytes that comes from DRAM or goes there.
 double dram_share(const traces::MemoryStream& stream);
-// `of_parts` of `parts` from here on.
+// Sets that share to `of_parts` / `parts`.
 void set_dram_share(traces::MemoryStream& stream, uint64_t of_parts, uint64_t parts);
 
 }  // namespace warpfold::workloads

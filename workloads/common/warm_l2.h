@@ -6,13 +6,13 @@
 
 namespace warpfold::workloads {
 
-// L2 of `l2_bytes` holds as much of what the kernel reads as fits when it begins (Kernel.l2: WARM). Of what each read stream has
-// from DRAM, that share is served by L2 instead, the same of every stream; shares that are left are in 256ths, rounded up.
+// Lets the kernel start with its inputs in an L2 of `l2_bytes`, as far as they fit (Kernel.l2: WARM). The same share of every read
+// stream's DRAM bytes then comes from L2. The DRAM shares that remain are multiples of 1/256, rounded up.
 //
 //   a kernel that reads 30 MB from DRAM, L2 of 50 MB: no read goes to DRAM
-//   100 MB: half of each stream's reads from DRAM are left
+//   a kernel that reads 100 MB: half of each stream's reads still go to DRAM
 //
-// What it reads from DRAM again, because L2 is too small for its reuse, counts as what it reads; writes stay as they are.
+// Repeated DRAM reads of the same bytes, made because L2 is too small for their reuse, count as bytes read. Writes do not change.
 void warm_l2(traces::Kernel& kernel, uint64_t l2_bytes);
 
 }  // namespace warpfold::workloads

@@ -18,12 +18,12 @@ Line load(const FragmentRing& ring, uint32_t fragment) {
           {.wavefronts = kMatrixWavefronts}};
 }
 
-// Loads of one operand in the order in which they are needed, handed out as slots become free.
+// Loads of one operand in the order of their use, emitted as slots become free.
 class Loads {
  public:
   Loads(const FragmentRing& ring, uint32_t fragments) : ring_(ring), fragments_(fragments) {}
 
-  // Every fragment below `freed + slots` may be loaded.
+  // Emits the loads that fit the ring once the fragments below `freed` have been consumed.
   void up_to(uint32_t freed, Lines& out) {
     for (; next_ < std::min(fragments_, freed + ring_.slots); ++next_) out.push_back(load(ring_, next_));
   }
@@ -64,7 +64,7 @@ Lines interleave(const Lines& main, const Lines& filler) {
 
 ProductLines lines_of(const WarpProduct& product) {
   const bool loads_a = product.a.slots > 0;
-  const uint32_t pairs = product.blocks_n / 2;  // fragments of B for a step of k
+  const uint32_t pairs = product.blocks_n / 2;  // fragments of B per k-step
   if (product.b.slots == 0 || (loads_a && product.a.slots % product.blocks_m != 0)) throw std::logic_error("rings of fragments");
   Loads a(product.a, loads_a ? product.blocks_m * product.steps : 0);
   Loads b(product.b, pairs * product.steps);
@@ -77,7 +77,7 @@ ProductLines lines_of(const WarpProduct& product) {
       for (uint32_t half = 0; half < 2; ++half) {
         const uint32_t n = 2 * pair + half;
         for (uint32_t i = 0; i < product.blocks_m; ++i) {
-          const uint32_t m = n % 2 == 0 ? i : product.blocks_m - 1 - i;  // back and forth: neighbours share a fragment of A
+          const uint32_t m = n % 2 == 0 ? i : product.blocks_m - 1 - i;  // back and forth, so that neighbours share a fragment of A
           const uint32_t of_a = loads_a ? product.a.first + (step * product.blocks_m + m) % product.a.slots * 4
                                         : product.a.first + (m * product.steps + step) * product.a_stride;
           const std::string to = general(product.accumulators + (m * product.blocks_n + n) * 4);

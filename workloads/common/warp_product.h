@@ -8,7 +8,7 @@
 
 namespace warpfold::workloads {
 
-// A generated instruction before it has its place.
+// A generated instruction that is not yet in its final order.
 struct Line {
   std::string text;
   isa::Effect effect;
@@ -17,13 +17,14 @@ using Lines = std::vector<Line>;
 
 Lines& append(Lines& lines, const Lines& more);
 void add_lines(Code& code, const Lines& lines);
-// In the order of list_schedule().
+// Adds the lines in the order that list_schedule() gives them.
 void add_scheduled(Code& code, const Lines& lines);
 
-// `filler` spread evenly between the lines of `main`, the order of each kept: what a compiler does with independent work.
+// Spreads `filler` evenly between the lines of `main`, as a compiler does with independent work. Both keep their order.
 Lines interleave(const Lines& main, const Lines& filler);
 
-// Registers from `first` on, four to a fragment of 16 x 16 halves (LDSM.x4), and the shared memory that they come from.
+// A ring of registers from `first` on, with four registers per fragment of 16 x 16 halves (LDSM.x4), and the shared memory from
+// which the fragments are loaded.
 struct FragmentRing {
   uint32_t first = 0;
   uint32_t slots = 0;
@@ -31,28 +32,28 @@ struct FragmentRing {
   bool transposed = false;  // LDSM.T: k runs along the rows of shared memory
 };
 
-// D += A B of one warp on m16n8k16. A comes from shared memory, two steps of k at a time, or lies in registers; B comes from shared
-// memory, fragments of 16 columns in a ring. The next fragment is loaded as soon as a slot is free.
+// D += A B of one warp by m16n8k16 instructions. A comes from shared memory, two k-steps at a time, or lies in registers. B comes
+// from shared memory, as fragments of 16 columns in a ring. The next fragment is loaded as soon as a slot is free.
 struct WarpProduct {
-  uint32_t blocks_m = 1;  // of 16 rows
-  uint32_t blocks_n = 1;  // of 8 columns, even
-  uint32_t steps = 1;     // of 16 along k
+  uint32_t blocks_m = 1;  // blocks of 16 rows
+  uint32_t blocks_n = 1;  // blocks of 8 columns; even
+  uint32_t steps = 1;     // steps of 16 along k
   uint32_t accumulators = 0;
-  bool fresh = false;  // the first step adds to nothing
-  // From shared memory: `a.slots` = 2 x blocks_m, or blocks_m where registers are short. In registers (a.slots = 0): fragment
-  // (m, step) at a.first + (m x steps + step) x a_stride.
+  bool fresh = false;  // the first step overwrites the accumulators (adds to zero)
+  // A in shared memory: `a.slots` is 2 x blocks_m, or blocks_m if registers are short. A in registers (a.slots = 0): fragment (m,
+  // step) lies at a.first + (m x steps + step) x a_stride.
   FragmentRing a;
   uint32_t a_stride = 4;
   FragmentRing b;
 };
 
 struct ProductLines {
-  Lines first_loads;  // what fits the rings before the first HMMA
-  Lines products;     // HMMA with the other loads between them
+  Lines first_loads;  // loads that fill the rings before the first HMMA
+  Lines products;     // HMMA instructions, with the other loads between them
 };
 ProductLines lines_of(const WarpProduct& product);
 
-// HMMA of a product.
+// HMMA instructions of a product.
 constexpr uint32_t products_of(const WarpProduct& product) { return product.blocks_m * product.blocks_n * product.steps; }
 
 }  // namespace warpfold::workloads

@@ -12,7 +12,7 @@ using Plan = ElementwisePlan;
 
 constexpr uint32_t kWarpThreads = Plan::kWarpThreads;
 constexpr uint32_t kFirstData = 12;  // registers below: index and addresses
-constexpr uint32_t kScalar = 10;     // the pair that holds s
+constexpr uint32_t kScalar = 10;     // the pair that holds the scalar
 
 std::string_view width_of(const Plan& plan) { return plan.access_bytes == 16 ? ".128" : plan.access_bytes == 8 ? ".64" : ""; }
 
@@ -21,7 +21,7 @@ uint32_t data(const Plan& plan, uint32_t input, uint32_t access) {
   return kFirstData + (input * plan.accesses + access) * plan.access_bytes / 4;
 }
 
-// A warp's accesses of one array follow each other.
+// Address of an access. A warp's accesses to one array are contiguous.
 std::string place(const Plan& plan, uint32_t array, uint32_t access) {
   const std::string offset = access == 0 ? "" : line({"+", immediate(uint64_t{access} * plan.access_bytes * kWarpThreads)});
   return line({"[", general(address(array)), ".64", offset, "]"});
@@ -46,7 +46,7 @@ void add_addresses(const Plan& plan, Code& code) {
     code.add(line({"IMAD.MOV.U32 ", general(kFirstData + word), ", RZ, RZ, UR4"}));
 }
 
-// One step of `step` registers: doubles in pairs, floats and packed halves in single ones.
+// Arithmetic on one register, or on a pair for doubles. A register holds a float or two packed halves.
 std::string arithmetic(const Plan& plan, uint32_t first, uint32_t second) {
   const std::string_view kind = plan.element_bytes == 8 ? "D" : plan.element_bytes == 4 ? "F" : "H";
   const std::string_view packed = plan.element_bytes == 2 ? "2" : "";
@@ -105,7 +105,7 @@ Expected<traces::Kernel> make_elementwise(const configs::Elementwise& elementwis
   kernel.architecture = (*architecture)->name();
   kernel.source = line({"elementwise ", configs::ElementwiseOperation_Name(plan.operation),
                         " elements=", std::to_string(plan.elements), " element_bytes=", std::to_string(plan.element_bytes)});
-  const uint64_t bytes = plan.elements * plan.element_bytes;  // of an array
+  const uint64_t bytes = plan.elements * plan.element_bytes;  // per array
   for (uint32_t input = 0; input < plan.inputs; ++input) kernel.streams.push_back({input == 0 ? "in" : "in2", false, 1, 1, bytes});
   kernel.streams.push_back({"out", true, 1, 1, bytes});
   kernel.flops = plan.elements * plan.flops;

@@ -7,11 +7,12 @@
 
 namespace warpfold::workloads {
 
-// One pass over arrays: copy, scale, add, triad, as BabelStream has them. A thread loads its accesses of every input, computes, and
-// stores; a warp's accesses lie side by side. Every byte comes from DRAM and goes there: the arrays are taken to be larger than L2.
+// One pass over arrays: copy, scale, add or triad, as in BabelStream. A thread loads its accesses of every input, computes, and
+// stores. The accesses of a warp are contiguous. Every byte comes from or goes to DRAM, since the arrays are assumed to be larger
+// than L2.
 //
-// The instructions are the least that does the work: index, one 64-bit address an array, loads, arithmetic, stores. The guarded
-// exit of threads behind the end of the arrays is left out, since traces hold what runs.
+// The instructions are the fewest that do the work: index, one 64-bit address per array, loads, arithmetic, stores. The guarded
+// exit of threads beyond the end of the arrays is omitted, since a trace holds executed instructions only.
 Expected<traces::Kernel> make_elementwise(const configs::Elementwise& elementwise, const configs::Gpu& gpu);
 
 }  // namespace warpfold::workloads

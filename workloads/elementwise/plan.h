@@ -6,15 +6,16 @@
 
 namespace warpfold::workloads {
 
-// A pass over arrays with every default filled in: 4-byte elements, one access of 16 bytes a thread and array, CTAs of 256 threads.
+// A pass over arrays with every default filled in: 4-byte elements, one access of 16 bytes per thread and array, CTAs of 256
+// threads.
 struct ElementwisePlan {
   configs::ElementwiseOperation operation;
   uint32_t inputs;
-  uint32_t flops;  // an element
+  uint32_t flops;  // per element
   uint32_t element_bytes;
   uint32_t access_bytes;
-  uint32_t accesses;  // of a thread, of every array
-  uint32_t warps;     // of a CTA
+  uint32_t accesses;  // per thread and array
+  uint32_t warps;     // per CTA
   uint64_t elements;
 
   static constexpr uint32_t kWarpThreads = 32;

@@ -1,12 +1,15 @@
-// The backward pass, one warp: S = Q K^T and P = exp(S - log-sum-exp) again, dP = dO V^T, dS = P (dP - dot(O, dO)); dV += P^T dO,
-// dK += dS^T Q in registers, dQ = dS K added to memory (RED). One pass of the loop is a block of queries.
+// One warp of the backward pass. It recomputes S = Q K^T and P = exp(S - log-sum-exp), then dP = dO V^T and dS = P (dP - dot(O,
+// dO)). dV += P^T dO and dK += dS^T Q stay in registers; dQ = dS K is added to memory (RED). One pass of the loop is one block of
+// queries.
 //
-// assumed: the instruction mix, for no compiled code of it was counted. The order of work, barriers, prefetches and what goes
-// through shared memory is that of the library (csrc/flash_attn/src/flash_bwd_kernel.h @04da83f3), from which these follow per
-// warp: products and their LDSM by tile and warp layout, as counted in the forward pass (one LDSM.x4 for a fragment of 16 x 16);
-// per score FFMA, MUFU, FADD, FMUL, F2FP (half of P, half of dS) and STS of 32 bits; per element of dQ a RED; per row two loads.
-// Address arithmetic and bookkeeping of a pass as in the forward pass, which also follows two streams of tiles. No spills. The
-// kernels before (dot(O, dO), dQ cleared) and behind (dQ converted) are not part of it.
+// assumed: the instruction mix, because no compiled code of the pass was counted. The order of work, barriers, prefetches and the
+// values that pass through shared memory follow the library (csrc/flash_attn/src/flash_bwd_kernel.h @04da83f3). Per warp this
+// gives:
+// - products and their LDSM by tile and warp layout, as counted in the forward pass (one LDSM.x4 for a fragment of 16 x 16);
+// - per score FFMA, MUFU, FADD, FMUL, F2FP (half of P, half of dS) and STS of 32 bits;
+// - per element of dQ a RED; per row two loads.
+// Address arithmetic and bookkeeping of a pass are those of the forward pass, which also advances two streams of tiles. There are
+// no spills. The kernels before (dot(O, dO), dQ cleared) and after (dQ converted) are in prepare_convert.cc.
 #include <algorithm>
 
 #include "workloads/flash_attention_2/code.h"
@@ -15,11 +18,11 @@ namespace warpfold::workloads {
 namespace {
 
 struct Registers {
-  uint32_t log_sum, dot;                          // of each row
-  uint32_t q, k, v, p, copy_to;                   // in shared memory; `p` also dS, dO and the transposed
+  uint32_t log_sum, dot;                          // per row
+  uint32_t q, k, v, p, copy_to;                   // addresses in shared memory; `p` also serves dS, dO and transposed operands
   uint32_t key_gradient, value_gradient, scores;  // accumulators
   uint32_t gradients;                             // dP, then dQ
-  uint32_t q_from, o_from, rows_from, dq_to;      // global, pairs
+  uint32_t q_from, o_from, rows_from, dq_to;      // global addresses, in register pairs
   uint32_t ring, slots;
 };
 
@@ -32,12 +35,12 @@ class Backward {
     for (uint32_t* address : {&at_.q, &at_.k, &at_.v, &at_.p, &at_.copy_to}) *address = registers.take(1);
     at_.key_gradient = registers.take(key_gradients(), 4);
     at_.value_gradient = registers.take(key_gradients(), 4);
-    // dQ comes when neither S nor dP is needed any more.
+    // dQ is computed when S and dP are no longer needed, so they share registers.
     const uint32_t area = registers.take(std::max(2 * scores(), query_gradients()), 4);
     at_.scores = area;
     at_.gradients = area + scores();
     for (uint32_t* pointer : {&at_.q_from, &at_.o_from, &at_.rows_from, &at_.dq_to}) *pointer = registers.take(2, 2);
-    at_.slots = std::min(registers.fragments_left(), 24U);  // 24: two steps of the largest product
+    at_.slots = std::min(registers.fragments_left(), 24U);  // 24: enough for two steps of the largest product
     at_.ring = registers.take(4 * at_.slots, 4);
   }
 
@@ -54,7 +57,7 @@ class Backward {
   }
 
  private:
-  // Of a warp, in blocks of 16 rows and 8 columns.
+  // Sizes of a warp's part, in blocks of 16 rows (m) and 8 columns (n).
   uint32_t score_m() const { return common_.tile_queries / plan_.score_rows / 16; }
   uint32_t score_n() const { return common_.tile_keys / (common_.warps / plan_.score_rows) / 8; }
   uint32_t key_m() const { return common_.tile_keys / plan_.key_rows / 16; }
@@ -99,7 +102,7 @@ Lines all_of(const ProductLines& product) {
   return append(lines, product.products);
 }
 
-// A number for each row: the eight rows of a fragment lie in 32 bytes.
+// One number per row; the eight rows of a fragment lie in 32 bytes.
 Lines Backward::row_loads(uint32_t first) const {
   Lines lines;
   for (uint32_t row = 0; row < rows(); ++row) {
@@ -131,8 +134,8 @@ Lines Backward::score_gradients() const {
   return lines;
 }
 
-// Packed and to shared memory, where other warps read them transposed. P's packed words lie in the ring: its floats are needed for
-// dS.
+// Packs scores and stores them to shared memory, where other warps read them transposed. The packed words use the ring's registers,
+// because dS still needs P's floats.
 Lines Backward::store_scores(uint32_t first) const {
   Lines lines;
   for (uint32_t i = 0; i < scores(); i += 2) {
@@ -175,13 +178,13 @@ Code Backward::pass() const {
   add_scheduled(code, append(lines, score_gradients()));
   code.add("ISETP.GT.AND P0, PT, R3, RZ, PT");
   if (plan_.two_q_buffers) {
-    code.add("BRA 0x0");  // round the prefetch, not taken
+    code.add("BRA 0x0");  // skips the prefetch; not taken
     lines = interleave(next_q, {addresses.begin(), middle});
   } else {
     lines = {addresses.begin(), middle};
   }
   add_scheduled(code, append(lines, store_scores(at_.gradients)));
-  add_lines(code, {cta_barrier(common_)});  // P and dS are there
+  add_lines(code, {cta_barrier(common_)});  // P and dS are in shared memory
   add_scheduled(code, all_of(dv));
   add_lines(code, {cta_barrier(common_)});  // dO has been read
   code.add("BRA 0x0");
@@ -207,7 +210,8 @@ traces::Block Backward::prologue() const {
     code.add(line({"IMAD.MOV.U32 ", r(pointer), ", RZ, RZ, UR4"})).add(line({"IMAD.MOV.U32 ", r(pointer + 1), ", RZ, RZ, UR5"}));
     code.add(line({"IMAD.WIDE.U32 ", r(pointer), ", R2, 0x10, ", r(pointer)}));
   }
-  // The first block of Q and dO: as the forward pass's first block of K, only L1's latency; a pass fetches the next one's.
+  // The first block of Q and dO is requested without bytes and takes only L1's latency: each pass of the loop counts the bytes of
+  // the next block, and the last pass requests one block too many (as for K in the forward pass).
   add_lines(code, async_copies(at_.copy_to, at_.q_from, kStreamQueries, 2 * query_copies(), 0));
   add_lines(code, row_loads(at_.log_sum));
   add_lines(code, async_copies(at_.copy_to, at_.q_from, kStreamKeys, key_copies(), kCopyBytes));
@@ -218,7 +222,7 @@ traces::Block Backward::prologue() const {
   return block_of(code);
 }
 
-// dK scaled, both packed, through shared memory so that rows are stored whole.
+// Scales dK, packs dK and dV, and stores them through shared memory, so that whole rows reach memory.
 traces::Block Backward::epilogue() const {
   Code code(*common_.architecture);
   for (uint32_t i = 0; i < key_gradients(); ++i) {

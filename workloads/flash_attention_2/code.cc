@@ -5,8 +5,8 @@
 namespace warpfold::workloads {
 namespace {
 
-// Counted less what is written out elsewhere: tests/workloads/data/flash_attention_2_counts.csv. Columns as CountedVariant:
-// nodrop_bn64, nodrop_bn32, mask1_bn32, drop7_bn32. R0-R2 are scratch.
+// Counts of compiled code (tests/workloads/data/flash_attention_2_counts.csv), minus the instructions that the generator emits
+// elsewhere. Columns in the order of CountedVariant: nodrop_bn64, nodrop_bn32, mask1_bn32, drop7_bn32. R0-R2 are scratch.
 struct Bookkeeping {
   std::string_view text;
   std::array<uint8_t, 4> sm_80;
@@ -31,7 +31,7 @@ constexpr Bookkeeping kAddresses[] = {
     {"LDL R0, [R1+0x10]", {9, 0, 0, 0}, {12, 0, 0, 0}},
     {"LDL.64 R0, [R2+0x18]", {3, 0, 0, 0}, {3, 0, 0, 0}},
     {"STL [R1+0x10], R2", {0, 0, 0, 0}, {3, 0, 0, 0}},
-    {"@!PT LDS RZ, [RZ]", {6, 6, 6, 6}, {6, 6, 6, 6}},  // reads of nothing that ptxas puts behind cp.async
+    {"@!PT LDS RZ, [RZ]", {6, 6, 6, 6}, {6, 6, 6, 6}},  // reads without effect that ptxas places after cp.async
     {"@!PT CALL.REL.NOINC 0x0", {1, 1, 1, 1}, {0, 0, 0, 0}},
     {"NOP", {0, 0, 0, 0}, {1, 1, 1, 1}},
 };

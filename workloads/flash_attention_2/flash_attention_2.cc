@@ -12,7 +12,7 @@
 namespace warpfold::workloads {
 namespace {
 
-// A tile's key blocks in parts, equal but for the last; parts without keys are left out.
+// Cuts each tile's key blocks into equal parts (the last may be shorter). Parts without keys are omitted.
 std::vector<QueryTile> parts_of(const FlashAttention2Plan& plan) {
   std::vector<QueryTile> parts;
   for (const QueryTile& tile : plan.tiles.query_tiles()) {
@@ -27,8 +27,8 @@ std::vector<QueryTile> parts_of(const FlashAttention2Plan& plan) {
   return parts;
 }
 
-// Tiles of one head after another, as the library's grid (tiles, batch, heads) is launched: the tile index runs fastest and
-// upwards, so that of a causal head the short query tiles come first and, backward, the long key blocks.
+// Adds the tiles of one head after another, in the order of the library's grid (tiles, batch, heads). The tile index runs fastest
+// and upwards: short query tiles of a causal head come first and, in the backward pass, long key blocks.
 void add_grid(std::span<const QueryTile> tiles, uint64_t heads, traces::Kernel& kernel) {
   kernel.parameters = {"blocks", "masked_blocks"};
   std::vector<traces::CtaRun> head;
@@ -74,7 +74,7 @@ Expected<uint64_t> concurrent_ctas(const traces::Kernel& kernel, const configs::
   return std::min(uint64_t{resident} * gpu.sm_count(), kernel.ctas());
 }
 
-// The rows that there are, of those that tiles ask for.
+// A stream of rows: its tiles request whole rows of tiles, of which DRAM delivers the existing ones.
 traces::MemoryStream row_stream(const std::string& name, bool write, const FlashAttention2Plan& plan) {
   const uint64_t asked = plan.tiles.query_tiles().size() * plan.rows();
   const uint64_t divisor = std::gcd(plan.tiles.queries(), asked);
@@ -135,7 +135,7 @@ Expected<traces::Kernel> make_backward(const configs::AttentionShape& shape, con
   return kernel;
 }
 
-// The prepare and the convert kernel, before and behind the backward pass: one CTA a tile of queries.
+// The prepare and the convert kernel, before and after the backward pass: one CTA per tile of queries.
 Expected<traces::Kernel> make_gradient_kernel(const configs::AttentionShape& shape, const configs::Gpu& gpu, bool prepares) {
   const auto plan = plan_flash_attention_2_backward(shape, gpu);
   if (!plan) return std::unexpected(plan.error());

@@ -7,8 +7,8 @@
 
 namespace warpfold::workloads {
 
-// Softmax attention with mma.sync, as FlashAttention-2 does it. Forward, a CTA holds a tile of queries and goes through the keys;
-// backward, a block of keys and goes through the queries.
+// Softmax attention by mma.sync, as in FlashAttention-2. In the forward pass a CTA holds a tile of queries and loops over the keys;
+// in the backward pass it holds a block of keys and loops over the queries.
 Expected<traces::Kernel> make_flash_attention_2(const configs::FlashAttention2& attention, const configs::Gpu& gpu);
 
 }  // namespace warpfold::workloads

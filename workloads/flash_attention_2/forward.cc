@@ -1,12 +1,12 @@
-// The forward pass, one warp: scores S = Q K^T in registers, softmax, O += P V. One pass of the loop is a block of keys.
+// One warp of the forward pass: scores S = Q K^T in registers, softmax, O += P V. One pass of the loop is one block of keys.
 //
-// Which instructions a pass has is counted from compiled code (FlashAttention-2 @ head_dim 128, fp16, CUDA 13.0 ptxas, printed by
-// nvdisasm; tests/workloads/data/flash_attention_2_counts.csv). Their order and registers are ours, with the dependences that
-// the algorithm has. Matrix products, softmax and dropout scale with the tile by themselves: per score FMNMX, FFMA, MUFU, FADD and
-// half an F2FP; per element of O an FMUL; per row two SHFL, two FMNMX, FADD, FFMA, two FMUL, MUFU, FSETP, FSEL, a move. What is
-// left of the counts is address arithmetic and bookkeeping, in the table below, and does not scale: other head dimensions take the
-// column of the dropout mode (assumed: the pointers to a block are as many). Spills (LDL, STL and moves of n64) stay with the tile
-// in which they were counted, 128 x 64 at head_dim 128.
+// The instructions of a pass were counted in compiled code (FlashAttention-2 @ head_dim 128, fp16, CUDA 13.0 ptxas, printed by
+// nvdisasm; tests/workloads/data/flash_attention_2_counts.csv). Order and registers are ours, with the algorithm's dependences.
+// Matrix products, softmax and dropout scale with the tile: per score FMNMX, FFMA, MUFU, FADD and half an F2FP; per element of O an
+// FMUL; per row two SHFL, two FMNMX, FADD, FFMA, two FMUL, MUFU, FSETP, FSEL, a move. The remaining counts are address arithmetic
+// and bookkeeping (the table in code.cc) and do not scale. assumed: other head dimensions take the column of their dropout mode, as
+// they have the same number of pointers. Spills (LDL, STL and moves of the 64-key tile) occur only in the tile in which they were
+// counted, 128 x 64 at head_dim 128.
 #include "workloads/flash_attention_2/forward.h"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ Code FlashAttention2Forward::pass() const {
   append(lines, scores.first_loads);
   add_scheduled(code, append(lines, scores.products));
   add_lines(code, copies_arrived(plan_));                      // V
-  code.add("ISETP.GT.AND P0, PT, R3, RZ, PT").add("BRA 0x0");  // round the prefetch, not taken
+  code.add("ISETP.GT.AND P0, PT, R3, RZ, PT").add("BRA 0x0");  // skips the prefetch; not taken
   add_lines(code, page_lookup());
   lines = interleave(async_copies(at_.copy_to, at_.k_from, kStreamK, key_copies(), kCopyBytes), {middle, addresses.end()});
   append(lines, softmax());
@@ -111,8 +111,8 @@ traces::Block FlashAttention2Forward::prologue() const {
   }
   if (fused()) code.add(line({"MOV ", r(at_.threshold), ", c[0x0][0x1a0]"}));
   add_lines(code, async_copies(at_.copy_to, at_.k_from, kStreamQ, query_copies(), plan_.bytes_of_rows(kCopyBytes)));
-  // The first block of K. A pass of the loop fetches the block that the next one needs, the last pass one that is not there: the
-  // bytes of the launch are counted there, and this copy has only L1's latency.
+  // The first block of K is requested without bytes and takes only L1's latency. Each pass of the loop counts the bytes of the next
+  // block, and the last pass requests a block that does not exist, so the bytes of the launch are complete.
   add_lines(code, async_copies(at_.copy_to, at_.k_from, kStreamK, key_copies(), 0));
   for (uint32_t i = 0; i < outputs(); i += 2) code.add(line({"CS2R ", r(at_.output + i), ", SRZ"}));
   for (uint32_t i = 0; i < scores(); i += 2) code.add(line({"CS2R ", r(at_.scores + i), ", SRZ"}));
@@ -123,7 +123,8 @@ traces::Block FlashAttention2Forward::prologue() const {
   return block_of(code);
 }
 
-// Sums over the four threads of a row, O / sum, through shared memory so that rows are stored whole; Q's place is taken.
+// Sums over the four threads of a row, O / sum, and stores through shared memory in the place of Q, so that whole rows reach
+// memory.
 traces::Block FlashAttention2Forward::epilogue() const {
   Code code(*plan_.architecture);
   for (const std::string_view distance : {"0x2", "0x1"}) {
@@ -161,7 +162,8 @@ traces::Block FlashAttention2Forward::epilogue() const {
   return block_of(code);
 }
 
-// assumed: the table's entries are in L1, where neighbouring blocks find them; one for each block, as pages hold whole blocks.
+// assumed: the page table's entries are in L1 after the lookups of neighbouring blocks. One lookup per block, since pages hold
+// whole blocks.
 Lines FlashAttention2Forward::page_lookup() const {
   if (plan_.page_keys == 0) return {};
   return {{line({"LDG.E.CONSTANT R0, [", r(at_.k_from), ".64]"}), {.l1_hit = true}},
@@ -169,7 +171,7 @@ Lines FlashAttention2Forward::page_lookup() const {
           {line({"IADD3 R2, P1, R0, ", r(at_.v_from), ", RZ"}), {}}};
 }
 
-// What the warps have of O and its sums, each of its own keys, through shared memory to the first (FlashInfer,
+// Combines the warps' sums of O, each over its own keys, through shared memory in the first warp (FlashInfer,
 // threadblock_sync_mdo_states). assumed: two values at a time.
 void FlashAttention2Forward::add_shared_sums(Code& code) const {
   for (uint32_t i = 0; i < outputs(); i += 2)
@@ -193,7 +195,7 @@ void FlashAttention2Forward::add_shared_sums(Code& code) const {
   }
 }
 
-// With splits: O in FP32 through shared memory, rows that there are.
+// With splits: stores O in FP32 through shared memory, only the rows that exist.
 void FlashAttention2Forward::add_partial_output(Code& code) const {
   for (uint32_t i = 0; i < outputs(); i += 2)
     code.add(line({"STS.64 [", r(at_.q), "+", immediate(i * 128), "], ", r(at_.output + i)}));

@@ -11,17 +11,17 @@ class FlashAttention2Forward {
   std::vector<traces::Node> body() const;
 
  private:
-  // Where a warp keeps things. R0-R2 are scratch for addresses, R3 counts blocks.
+  // First registers of a warp's values. R0-R2 are scratch for addresses, R3 counts blocks.
   struct Registers {
-    uint32_t maximum, sum;      // of each row
-    uint32_t q, k, v, copy_to;  // in shared memory
+    uint32_t maximum, sum;      // per row
+    uint32_t q, k, v, copy_to;  // addresses in shared memory
     uint32_t output, scores;
-    uint32_t k_from, v_from, bits_from;  // global, pairs
+    uint32_t k_from, v_from, bits_from;  // global addresses, in register pairs
     uint32_t bits, threshold;
-    uint32_t ring, slots;  // fragments; during the softmax temporaries
+    uint32_t ring, slots;  // fragments, and temporaries during the softmax
   };
 
-  // 16 rows x 32 keys: 16 scores of a thread, in eight pairs; what one Philox call makes bits for.
+  // 16 rows x 32 keys: 16 scores per thread, in eight pairs. One Philox call makes the bits for a group.
   struct Group {
     uint32_t m;
     uint32_t keys;
@@ -30,21 +30,22 @@ class FlashAttention2Forward {
 
   bool stored() const { return plan_.shape.dropout() == configs::STORED_BITS; }
   bool fused() const { return plan_.shape.dropout() == configs::FUSED_PHILOX; }
-  uint32_t rows() const { return 2 * plan_.row_blocks(); }    // of a thread
+  uint32_t rows() const { return 2 * plan_.row_blocks(); }    // per thread
   uint32_t columns() const { return plan_.warp_keys() / 8; }  // blocks of 8 keys
   uint32_t steps() const { return plan_.warp_keys() / 16; }
   uint32_t scores() const { return plan_.row_blocks() * columns() * 4; }
   uint32_t outputs() const { return plan_.row_blocks() * plan_.head_dim() / 8 * 4; }
-  uint32_t words() const { return scores() / 32; }  // of stored bits
+  uint32_t words() const { return scores() / 32; }  // words of stored bits
   uint32_t key_copies() const { return plan_.tile_keys * plan_.head_dim() * 2 / kCopyBytes / plan_.warps; }
   uint32_t query_copies() const { return plan_.tile_queries * plan_.head_dim() * 2 / kCopyBytes / plan_.warps; }
   uint32_t score(uint32_t m, uint32_t n, uint32_t half, uint32_t element) const {
     return at_.scores + (m * columns() + n) * 4 + 2 * half + element;
   }
   uint32_t groups_of_row_block() const { return plan_.warp_keys() / 32; }
-  // Pair `i` of probabilities of a group, packed where the scores were: a fragment in the first four of eight registers.
+  // Register of a group's i-th pair of probabilities. Pairs are packed in place of the scores: a fragment occupies the first four
+  // of eight registers.
   uint32_t probabilities(const Group& group, uint32_t i) const { return score(group.m, 4 * group.keys + i / 4 * 2, 0, 0) + i % 4; }
-  // Temporaries of a row and of the random bits, in the ring's last slots: the first ones may already take fragments of V.
+  // Temporaries of rows and of random bits use the last slots of the ring, because the first slots may already hold fragments of V.
   uint32_t temporary(uint32_t i) const { return at_.ring + 4 * at_.slots - 1 - i; }
   uint32_t fresh_maximum(uint32_t row) const { return temporary(row); }
   uint32_t other(uint32_t row) const { return temporary(rows() + row); }

@@ -31,10 +31,10 @@ Tile forward_tile(const configs::AttentionShape& shape, const configs::Gpu& gpu)
 }
 
 uint32_t rounds_of(const configs::AttentionShape& shape) {
-  return shape.philox_rounds() != 0 ? shape.philox_rounds() : 7;  // what FlashAttention uses
+  return shape.philox_rounds() != 0 ? shape.philox_rounds() : 7;  // FlashAttention's
 }
 
-// What both passes refuse.
+// Reports shapes that neither pass supports.
 std::optional<std::string> mistake(const configs::AttentionShape& shape) {
   if (shape.heads() == 0 || shape.queries() == 0) return "heads and queries must be at least 1";
   if (shape.head_dim() != 64 && shape.head_dim() != 128 && shape.head_dim() != 256) {
@@ -93,7 +93,7 @@ Expected<FlashAttention2Plan> plan_flash_attention_2_forward(const configs::Flas
   if (attention.warps_share_keys()) plan->key_warps = plan->warps;
   plan->splits = attention.has_splits() ? attention.splits() : 1;
   if (plan->splits == 0) {
-    // The library counts two CTAs an SM.
+    // The library assumes two CTAs per SM.
     plan->splits = splits_by_rule({.tiles = plan->ctas(),
                                    .sms = 2 * uint64_t{gpu.sm_count()},
                                    .key_blocks = (plan->tiles.keys() + plan->tile_keys - 1) / plan->tile_keys,
@@ -117,7 +117,7 @@ QueryTile FlashAttention2BackwardPlan::query_blocks(uint64_t key_block) const {
     const bool ragged = (key_block + 1) * common.tile_keys > keys;
     return ragged ? QueryTile{0, all} : QueryTile{all, 0};
   }
-  // The first query that sees a key of the block, and the first that sees all of them.
+  // The first query that sees a key of the block, and the first that sees all of its keys.
   const auto sees = [&](uint64_t key) { return key + queries > keys ? key + queries - keys : 0; };
   const uint64_t first = sees(key_block * common.tile_keys) / common.tile_queries;
   const uint64_t last = sees(std::min(keys, (key_block + 1) * common.tile_keys) - 1);
@@ -129,7 +129,7 @@ Expected<FlashAttention2BackwardPlan> plan_flash_attention_2_backward(const conf
                                                                       const configs::Gpu& gpu) {
   if (const auto wrong = mistake(shape)) return fail("flash_attention_2: " + *wrong);
   if (shape.dropout() != configs::NONE) return fail("flash_attention_2: the backward pass is there for dropout NONE only");
-  constexpr uint32_t kLeastMemory = 144 * 1024;  // below, the library keeps V in registers
+  constexpr uint32_t kLeastMemory = 144 * 1024;  // bytes per CTA; on GPUs with less, the library keeps V in registers
   const uint32_t memory = gpu.sm().shared_memory().bytes_per_cta_max();
   if (memory < kLeastMemory) {
     return fail("flash_attention_2: the backward pass needs 144 KiB of shared memory a CTA; " + gpu.name() + " has " +

@@ -1,13 +1,14 @@
-// The two kernels round the backward pass, one tile of queries a CTA. Before: dot(O, dO) for each row, and dQ's FP32 sums cleared;
-// behind: dQ from FP32 to 16 bits, scaled. Bytes as in the library (csrc/flash_attn/src/flash_bwd_preprocess_kernel.h), which bind
-// them; assumed: the instructions between loads and stores, the least that does the work.
+// The kernels before and after the backward pass, with one tile of queries per CTA. Before: dot(O, dO) for each row, and dQ's FP32
+// sums cleared. After: dQ from FP32 to 16 bits, scaled. Bytes as in the library
+// (csrc/flash_attn/src/flash_bwd_preprocess_kernel.h); both kernels are memory-bound. assumed: the instructions between loads and
+// stores, the fewest that do the work.
 #include "workloads/flash_attention_2/code.h"
 
 namespace warpfold::workloads {
 namespace {
 
-constexpr uint32_t kFirst = 16;        // registers of the tile
-constexpr uint32_t kThreadsOfRow = 8;  // that share the 64 columns of a row in a chunk each
+constexpr uint32_t kFirst = 16;        // first register of the tile
+constexpr uint32_t kThreadsOfRow = 8;  // threads that share a row's 64 columns in each chunk
 
 Code start_of(const FlashAttention2Plan& plan) {
   Code code(*plan.architecture);
@@ -20,7 +21,7 @@ Code start_of(const FlashAttention2Plan& plan) {
   return code;
 }
 
-// 16 bytes of a thread.
+// Load and store 16 bytes per thread.
 void load(Code& code, uint32_t to, uint32_t pointer, uint32_t offset, int16_t stream) {
   code.add(line({"LDG.E.128 ", r(to), ", [", r(pointer), ".64+", immediate(offset), "]"}), {.bytes = kCopyBytes, .stream = stream});
 }
@@ -35,7 +36,7 @@ uint32_t chunks_of(const FlashAttention2Plan& plan) { return plan.tile_queries *
 std::vector<traces::Node> flash_attention_2_prepare_body(const FlashAttention2BackwardPlan& plan) {
   const FlashAttention2Plan& common = plan.common;
   const uint32_t chunks = chunks_of(common);
-  const uint32_t rows = chunks * kThreadsOfRow * 8 / common.head_dim();  // of a thread
+  const uint32_t rows = chunks * kThreadsOfRow * 8 / common.head_dim();  // per thread
   Code code = start_of(common);
   for (uint32_t i = 0; i < chunks; ++i) {
     load(code, kFirst + 8 * i, 4, i * 512, kPrepareOutput);
@@ -58,7 +59,7 @@ std::vector<traces::Node> flash_attention_2_prepare_body(const FlashAttention2Ba
     for (const std::string_view distance : {"0x4", "0x2", "0x1"}) {
       code.add(line({"SHFL.BFLY PT, R2, ", sum, ", ", distance, ", 0x1f"})).add(line({"FADD.FTZ ", sum, ", ", sum, ", R2"}));
     }
-    // One thread of a row stores; a warp has four rows.
+    // One thread of each row stores; a warp has four rows.
     code.add(line({"STG.E [R8.64+", immediate(row * 16), "], ", sum}), {.bytes = 16, .stream = kPrepareRows});
   }
   code.add("EXIT");

@@ -6,11 +6,11 @@
 namespace warpfold::workloads {
 namespace {
 
-constexpr std::string_view kKey = "c[0x0][0x198]";  // of Philox
+constexpr std::string_view kKey = "c[0x0][0x198]";  // Philox key
 
 }  // namespace
 
-// Row maxima over the thread's columns, then over the four threads of a row; the factor by which older sums shrink.
+// Row maxima: over the thread's columns, then over the four threads of a row; and the factor that rescales older sums.
 Lines FlashAttention2Forward::row_maxima() const {
   Lines lines;
   for (uint32_t i = 0; i < 2 * columns(); ++i) {
@@ -32,7 +32,7 @@ Lines FlashAttention2Forward::row_maxima() const {
   const auto each_row = [&](auto&& text) {
     for (uint32_t row = 0; row < rows(); ++row) lines.push_back({text(row), {}});
   };
-  // A row without any key yet has the maximum -inf, for which 0 is taken.
+  // A row without any key so far has the maximum -inf; 0 replaces it.
   each_row([&](uint32_t row) {
     return line({"FSETP.NEU.FTZ.AND P", immediate(2 + row), ", PT, ", r(fresh_maximum(row)), ", -INF , PT"});
   });
@@ -54,7 +54,7 @@ Lines FlashAttention2Forward::row_maxima() const {
   return lines;
 }
 
-// exp2(score x scale - maximum) of 16 rows and 32 keys, and their sum. MUFU runs ahead of the additions by a few results.
+// exp2(score x scale - maximum) of 16 rows and 32 keys, and their sum. MUFU runs a few results ahead of the additions.
 Lines FlashAttention2Forward::exponentials(const Group& group) const {
   constexpr size_t kAhead = 4;
   constexpr size_t kRows = 2;
@@ -100,8 +100,8 @@ Lines FlashAttention2Forward::pack(const Group& group) const {
   return lines;
 }
 
-// One Philox call: four words, a byte for each of 16 scores, compared with the threshold two at a time. A product of the first
-// round is shared by all calls of a pass (it does not depend on the rows), a word of the second by two neighbours.
+// One Philox call: four words, with one byte for each of 16 scores, compared with the threshold two at a time. All calls of a pass
+// share a product of the first round, which does not depend on the rows. Two neighbouring calls share a word of the second round.
 Lines FlashAttention2Forward::random_bits(uint32_t call) const {
   Lines lines;
   const uint32_t word = random(8);   // c0..c3
@@ -115,7 +115,7 @@ Lines FlashAttention2Forward::random_bits(uint32_t call) const {
       lines.push_back({line({"LOP3.LUT ", c[2], ", ", r(wide + 1), ", ", c[3], ", ", kKey, ", 0x96, !PT"}), {}});
     }
   }
-  // The last round's low words are c1 and c3.
+  // The last round's low words take the place of c1 and c3.
   const std::array<std::string, 4> words = {c[0], r(wide + 2), c[2], r(wide)};
   const std::array<std::string, 3> bytes = {c[1], c[3], r(wide + 1)};
   for (uint32_t i = 0; i < 4; ++i) {
@@ -136,7 +136,7 @@ Lines FlashAttention2Forward::random_bits(uint32_t call) const {
   return lines;
 }
 
-// The packed probabilities of a group, those dropped set to zero.
+// Sets the dropped probabilities of a group's packed pairs to zero.
 Lines FlashAttention2Forward::keep(const Group& group) const {
   Lines lines;
   const uint32_t number = group.m * groups_of_row_block() + group.keys;
@@ -144,7 +144,7 @@ Lines FlashAttention2Forward::keep(const Group& group) const {
     const std::string of = r(probabilities(group, i));
     const std::string keep_mask = r(random(i));
     if (stored()) {
-      // Two bits are moved to the signs of their bytes, which PRMT spreads over half a register each.
+      // Two bits are shifted to the signs of their bytes; PRMT spreads each sign over half a register.
       const std::string bits = r(at_.bits + number / 2);
       const std::string moved = r(random(kPairs));
       const uint32_t shift = number % 2 * (kPairs / 2) + i / 2;
@@ -162,8 +162,8 @@ Lines FlashAttention2Forward::keep(const Group& group) const {
   return lines;
 }
 
-// The exponentials bound it (XU, FMA); older outputs are scaled and random bits made between them. Row blocks one after the other,
-// as the library's loops have it, so that the products with V of the first can start beside the exponentials of the last.
+// The exponentials limit this part (XU, FMA). Older outputs are rescaled and random bits are made between them. Row blocks follow
+// one another, as in the library's loops, so that the products with V of the first block can overlap the exponentials of the last.
 Lines FlashAttention2Forward::softmax() const {
   Lines lines = row_maxima();
   const Lines scaling = rescale();

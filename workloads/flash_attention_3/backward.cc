@@ -31,8 +31,8 @@ void add_synchronisation(traces::Kernel& kernel) {
                     {"gradient", Plan::kStages, 0}};
 }
 
-// Blocks of keys of one head after another, as the library's grid (blocks, heads, batch) is launched: of a causal head those that
-// meet most queries first.
+// One head's blocks of keys after another's, in the order of the library's grid (blocks, heads, batch). In a causal head, blocks
+// that meet most queries come first.
 void add_grid(traces::Kernel& kernel, const Plan& plan, const std::vector<QueryTile>& key_blocks) {
   kernel.parameters = {"blocks", "more", "masked", "full"};
   std::vector<traces::CtaRun> head;
@@ -74,7 +74,7 @@ traces::Kernel make_pass(const configs::AttentionShape& shape, const Plan& plan,
   return kernel;
 }
 
-// Before the pass and behind it.
+// The kernels before and after the backward pass.
 traces::Kernel make_rows_kernel(const configs::AttentionShape& shape, const Plan& plan, bool prepares) {
   traces::Kernel kernel = kernel_of(prepares ? "prepare" : "convert", shape, plan);
   const GradientRows rows{plan.architecture, plan.type, plan.tile_queries, plan.head_dim()};

@@ -8,12 +8,12 @@
 
 namespace warpfold::workloads {
 
-// The parts of the backward pass that its roles refer to by index.
+// Rings, cursors, barriers and parameters of the backward pass, by the index that its roles use.
 struct BackwardRings {
   static constexpr int16_t kKeys = 0;       // K and V have arrived
-  static constexpr int16_t kQueryFull = 1;  // Q and its rows' log-sum-exp
+  static constexpr int16_t kQueryFull = 1;  // Q and its rows' log-sum-exp have arrived
   static constexpr int16_t kQueryEmpty = 2;
-  static constexpr int16_t kGradientFull = 3;  // dO and its rows' dot(O, dO)
+  static constexpr int16_t kGradientFull = 3;  // dO and its rows' dot(O, dO) have arrived
   static constexpr int16_t kGradientEmpty = 4;
 };
 struct BackwardCursors {
@@ -23,11 +23,11 @@ struct BackwardCursors {
   static constexpr int16_t kGradient = 3;
 };
 struct BackwardBarriers {
-  static constexpr int16_t kKeysRead = 6;             // K and V have been read: dK and dV have room
-  static constexpr int16_t kQueryGradientEmpty = 12;  // dQ in shared memory is on its way
+  static constexpr int16_t kKeysRead = 6;             // K and V have been read, so that dK and dV may overwrite them
+  static constexpr int16_t kQueryGradientEmpty = 12;  // dQ's room in shared memory has been read
   static constexpr int16_t kQueryGradientFull = 13;
 };
-// Trip counts of a CTA: blocks of queries, all of them, those behind the first, those that the diagonal cuts, and the others.
+// Trip counts of a CTA: all blocks of queries, all blocks after the first, blocks that the diagonal cuts, and whole blocks.
 struct BackwardParameters {
   static constexpr int32_t kBlocks = 0;
   static constexpr int32_t kMore = 1;
@@ -35,7 +35,7 @@ struct BackwardParameters {
   static constexpr int32_t kFull = 3;
 };
 
-// Threads of dQ's writer and of the consumers, which meet at the barriers of dQ's full and empty room.
+// Threads at the barriers of dQ's room: its writer and the consumers.
 constexpr uint16_t kQueryGradientThreads = FlashAttention3BackwardPlan::kConsumerThreads + 32;
 
 std::vector<traces::Node> backward_producer_body(const FlashAttention3BackwardPlan& plan);

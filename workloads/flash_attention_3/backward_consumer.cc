@@ -1,15 +1,16 @@
-// A consumer warpgroup of the backward pass: half of a block of keys. Scores are made again, and so is P = exp(S - log-sum-exp);
-// dP = V dO^T, dS = P (dP - dot(O, dO)). A pass of the loop is a block of queries:
+// A consumer warpgroup of the backward pass: half of a block of keys. It recomputes the scores and P = exp(S - log-sum-exp), then
+// dP = V dO^T and dS = P (dP - dot(O, dO)). A pass of the loop is a block of queries:
 //
 //   Q | S, its exponents, some of P | dP: the rest of P, dS, packed and to shared memory | dV += P dO, dK += dS Q | room for dQ |
 //   dQ = dS K, of both warpgroups' dS | to shared memory, for the writer
 //
-// All five products are wgmma; P and dS are the left operands of dV and dK in registers, all other operands lie in shared memory.
-// The warpgroups take no turns: they meet once a block, before dQ, which needs the dS of both.
+// All five products are wgmma. P and dS, the left operands of dV and dK, are in registers; all other operands are in shared memory.
+// The warpgroups take no turns. They meet once per block, before dQ, which needs the dS of both.
 //
 // Counts and order are those of the compiled kernel (flash-attention bafe2530, its flags, ptxas of CUDA 12.4; CUDA 13.0 has the
-// same parts), registers are ours: of its 494 and 683 instructions a block (head_dim 128 and 64, no mask) 11 and 20 spill
-// registers, which is not done here. Code outside the loop: packing, stores and products as there, addresses by what they need.
+// same parts); registers are ours. Of its 494 and 683 instructions per block (head_dim 128 and 64, no mask), 11 and 20 spill
+// registers, and are omitted here. Outside the loop, packing, stores and products follow the compiled kernel, and addresses take
+// the instructions that they need.
 #include <functional>
 
 #include "workloads/flash_attention_3/backward_scores.h"
@@ -22,14 +23,14 @@ using Plan = FlashAttention3BackwardPlan;
 constexpr uint32_t kFirstQuad = 4;  // UR4-UR35: four uniform registers hold the descriptors of A and B
 constexpr uint32_t kQuads = 8;
 
-// One of the five products, as a warpgroup sees it.
+// One of the five products, for one warpgroup.
 struct Product {
   uint32_t columns;
   uint32_t accumulators;
   uint32_t steps;
-  uint32_t left = 0;   // its left operand's registers; 0: in shared memory
-  bool fresh = false;  // accumulators hold nothing yet
-  bool moved = false;  // descriptors are made in other registers and moved (counted in the diagonal's blocks, head_dim 128)
+  uint32_t left = 0;   // registers of its left operand; 0: in shared memory
+  bool fresh = false;  // the first step overwrites the accumulators
+  bool moved = false;  // descriptors are computed in other registers and moved (counted in blocks on the diagonal, head_dim 128)
 };
 
 class BackwardConsumer {
@@ -39,7 +40,7 @@ class BackwardConsumer {
   std::vector<traces::Node> body() const;
 
  private:
-  // `beside`: what stands before its last step.
+  // `beside`: adds code before the product's last step.
   void add_product(Code& code, const Product& product, const std::function<void()>& beside = [] {}) const;
   void add_query_gradient(Code& code, bool moved) const;
   void add_fence(Code& code) const { code.add("MEMBAR.ALL.CTA").add("FENCE.VIEW.ASYNC.S"); }
@@ -72,13 +73,14 @@ void BackwardConsumer::add_product(Code& code, const Product& product, const std
   }
 }
 
-// The room for dQ is free and the other warpgroup has written its dS; then dQ to shared memory, for the writer to take.
+// Waits until dQ's room is free and the other warpgroup has written its dS; computes dQ and stores it to shared memory for the
+// writer.
 void BackwardConsumer::add_query_gradient(Code& code, bool moved) const {
   add_fence(code);
   code.add("BAR.SYNC.DEFER_BLOCKING 0xc, 0x120",
            {.barrier = BackwardBarriers::kQueryGradientEmpty, .count = kQueryGradientThreads});
   add_product(code, {plan_.query_gradient_columns(), at_.query_gradient(), Plan::kTileKeys / Plan::kStepElements, 0, true, moved});
-  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x1", {.count = 1});  // dK is there: Q has been read, but for dQ, which does not need it
+  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x1", {.count = 1});  // dK is complete, so Q has been read; dQ does not read it
   add_release(code, BackwardRings::kQueryEmpty, BackwardCursors::kQuery);
   add_next_stage(code, Plan::kStages);
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
@@ -110,7 +112,7 @@ Code BackwardConsumer::pass(Mask mask) const {
   scores.add_gradients();
   add_product(code, {plan_.head_dim(), at_.value_gradient(), blocks, at_.scores()});
   add_product(code, {plan_.head_dim(), at_.key_gradient(), blocks, at_.gradients()});
-  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x1", {.count = 1});  // dV is there
+  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x1", {.count = 1});  // dV is complete
   add_release(code, BackwardRings::kGradientEmpty, BackwardCursors::kGradient);
   add_query_gradient(code, moved);
   return code.add("ISETP.GT.AND P4, PT, R2, 0x1, PT").add("VIADD R2, R2, -0x1").add("@P4 BRA `(.L_block)");
@@ -131,8 +133,8 @@ Code BackwardConsumer::entry() const {
   return code;
 }
 
-// dK scaled, both packed and through shared memory, where K and V were. In the library one warp asks for all of it; here each of
-// the eight stores an eighth.
+// Scales dK, packs dK and dV, and stores them through shared memory in the place of K and V. In the library one warp stores all of
+// it; here each of the eight warps stores an eighth.
 Code BackwardConsumer::epilogue() const {
   Code code(*plan_.architecture);
   for (uint32_t i = 0; i < plan_.key_gradients(); ++i) {

@@ -9,11 +9,11 @@
 namespace warpfold::workloads {
 namespace {
 
-// Barriers of the pipelines and the tensor maps. assumed: the tensors behind them are aligned to 1024 bytes.
+// Bytes for the barriers of the pipelines and for tensor maps. assumed: the tensors behind them are aligned to 1024 bytes.
 constexpr uint32_t kBarrierBytes = 1024;
 
-// Tiles of the library's first backward pass with a producer warp (August 2024, whose figures the published rows are:
-// Dao-AILab/flash-attention @bafe2530, hopper/flash_bwd_launch_template.h; the same until January 2025).
+// Tiles of the library's first backward pass with a producer warp, from which the published figures come (August 2024:
+// Dao-AILab/flash-attention @bafe2530, hopper/flash_bwd_launch_template.h; unchanged until January 2025).
 uint32_t tile_queries_of(uint32_t head_dim) { return head_dim == 64 ? 128 : 64; }
 
 std::optional<std::string> mistake(const configs::FlashAttention3& attention) {
@@ -38,7 +38,7 @@ std::optional<std::string> mistake(const configs::FlashAttention3& attention) {
 
 }  // namespace
 
-// K, V; Q, dO and dS in two stages; dQ in FP32 on its way to memory; the numbers of the rows. What the compiled kernels have.
+// K, V; Q, dO and dS in two stages; dQ in FP32 before its addition to memory; the numbers of the rows. As in the compiled kernels.
 uint32_t FlashAttention3BackwardPlan::shared_memory_bytes() const {
   const uint32_t rows = 2 * kStages * tile_queries * 4;
   const uint32_t score_gradients = kStages * tile_queries * kTileKeys * 2;

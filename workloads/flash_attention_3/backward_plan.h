@@ -11,11 +11,11 @@
 
 namespace warpfold::workloads {
 
-// FlashAttention-3's backward pass with every default filled in: what the library decides before it launches.
+// FlashAttention-3's backward pass with every default filled in: the choices that the library makes before the launch.
 //
-// A CTA has a block of keys and goes through the blocks of queries that meet it. Each of two consumer warpgroups has half of the
-// keys of S and dP, whose rows are keys here, and of dV and dK; of dQ it has half of the block (of its columns where a block has 64
-// queries, of its rows where it has 128).
+// A CTA holds a block of keys and loops over the blocks of queries that meet it. Each of two consumer warpgroups has half of the
+// keys: of S and dP, whose rows are keys here, and of dV and dK. It also has half of dQ's block (half of the columns if a block has
+// 64 queries, half of the rows if it has 128).
 struct FlashAttention3BackwardPlan {
   const isa::Architecture* architecture;
   AttentionTiles tiles;
@@ -23,7 +23,7 @@ struct FlashAttention3BackwardPlan {
   uint32_t tile_queries = 64;
 
   static constexpr uint32_t kTileKeys = 128;
-  static constexpr uint32_t kStages = 2;  // of Q with its log-sum-exp, of dO with its dot(O, dO), of dS
+  static constexpr uint32_t kStages = 2;  // stages of Q with its log-sum-exp, of dO with its dot(O, dO), and of dS
   static constexpr uint32_t kConsumers = 2;
   static constexpr uint32_t kConsumerWarps = 4 * kConsumers;
   static constexpr uint32_t kConsumerThreads = 128 * kConsumers;
@@ -35,13 +35,13 @@ struct FlashAttention3BackwardPlan {
 
   uint32_t head_dim() const { return tiles.head_dim(); }
   bool causal() const { return tiles.causal(); }
-  uint32_t boxes() const { return head_dim() * 2 / 128; }  // of TMA: rows of 128 bytes
-  // Of a thread, in FP32.
+  uint32_t boxes() const { return head_dim() * 2 / 128; }  // TMA boxes, with rows of 128 bytes
+  // FP32 numbers per thread.
   uint32_t scores() const { return tile_queries * kTileKeys / kConsumerThreads; }
   uint32_t key_gradients() const { return kTileKeys * head_dim() / kConsumerThreads; }  // dK, and dV
   uint32_t query_gradients() const { return tile_queries * head_dim() / kConsumerThreads; }
-  uint32_t query_gradient_columns() const { return query_gradients() * 2; }  // of a wgmma of 64 rows
-  uint32_t row_pairs() const { return tile_queries / 8; }  // of numbers of queries: a thread's scores are of a quarter
+  uint32_t query_gradient_columns() const { return query_gradients() * 2; }  // per wgmma of 64 rows
+  uint32_t row_pairs() const { return tile_queries / 8; }  // pairs of per-query values: a thread has a quarter of the queries
   uint32_t query_tile_bytes() const { return tile_queries * head_dim() * 2; }
   uint32_t key_tile_bytes() const { return kTileKeys * head_dim() * 2; }
   uint32_t shared_memory_bytes() const;
@@ -52,7 +52,7 @@ struct FlashAttention3BackwardPlan {
   QueryTile query_blocks(uint64_t key_block) const;
 };
 
-// Fails with what does not fit: the architecture, the type, options of the forward pass.
+// Fails if the architecture or the type is not supported, or if options of the forward pass are set.
 Expected<FlashAttention3BackwardPlan> plan_flash_attention_3_backward(const configs::FlashAttention3& attention,
                                                                       const configs::Gpu& gpu);
 

@@ -1,6 +1,7 @@
-// The first warpgroup of the backward pass: warp 0 loads, warp 1 adds dQ to memory, two warps end at once. Order as compiled
-// (flash-attention bafe2530, sm_90a, CUDA 12.4), registers ours. The producer has 70 instructions a block of queries, 45 at
-// head_dim 64, where here are 59: the compiler unrolls two blocks, which spares the numbers of the stages. The writer has 12 to 15.
+// The first warpgroup of the backward pass: warp 0 loads, warp 1 adds dQ to memory, two warps exit at once. The order is as
+// compiled (flash-attention bafe2530, sm_90a, CUDA 12.4); registers are ours. The compiled producer has 70 instructions per block
+// of queries, or 45 at head_dim 64, against 59 here: the compiler unrolls two blocks, which saves the stage numbers. The compiled
+// writer has 12 to 15.
 //
 //   producer   K, V, Q0 | dO0, Q1 | dO1, Q2 | ... | dO last
 //   writer     dQ0 full, add, read, empty | dQ1 full ...
@@ -50,7 +51,7 @@ void add_entry(Code& code, bool initialises) {
   for (uint32_t i = 0; i < 12; ++i) code.add(line({"MOV ", general(kRegisters.general + i), ", RZ"}));
 }
 
-// What the compiled loop of head_dim 128 has for each load besides.
+// Additional instructions per load in the compiled loop of head_dim 128.
 void add_coordinates(Code& code) { code.add("UMOV UR34, UR30").add("S2UR UR33, SR_CgaCtaId").add("ULEA UR32, UR33, UR32, 0x18"); }
 
 }  // namespace
@@ -74,8 +75,8 @@ std::vector<traces::Node> backward_producer_body(const Plan& plan) {
   return body;
 }
 
-// TMA adds a block of dQ to memory; its room is free again when it has been read. (That it is free at the start is said by a
-// consumer's warp in the library.)
+// TMA adds a block of dQ to memory; the room is free again after TMA has read it. (In the library, a warp of the consumers reports
+// that the room is free at the start.)
 std::vector<traces::Node> backward_writer_body(const Plan& plan) {
   Code entry(*plan.architecture);
   add_entry(entry, false);

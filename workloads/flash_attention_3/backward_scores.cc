@@ -1,6 +1,6 @@
-// The arithmetic between the products of the backward pass, in the order of the compiled kernels: all exponents and some
-// exponentials before dP is waited for, each of the rest with a difference behind it, products and packing in the end. Exponentials
-// are as far apart as the XU needs.
+// The arithmetic between the products of the backward pass, in the order of the compiled kernels. All exponents and some
+// exponentials precede the wait for dP. Each of the remaining exponentials is followed by a difference; products and packing come
+// last. Exponentials are as far apart as the XU needs.
 #include "workloads/flash_attention_3/backward_scores.h"
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace {
 using Plan = FlashAttention3BackwardPlan;
 
 constexpr uint32_t kScoresOfPair = 4;
-constexpr uint32_t kScoresOfStore = 8;  // STSM of four registers
+constexpr uint32_t kScoresOfStore = 8;  // one STSM of four registers
 
-// Exponentials before the wait for dP: counted (CUDA 12.4; 13.0 has 11 and 16, 19 and 4 for causal ones of head_dim 64).
+// Exponentials before the wait for dP: counted (CUDA 12.4; 13.0 has 11 and 16, or 19 and 4 in causal kernels of head_dim 64).
 uint32_t exponentials_beside(const Plan& plan, Mask mask) {
   if (plan.head_dim() == 64) return mask == Mask::kCausal ? 27 : 11;
   if (!plan.causal()) return 8;
@@ -31,8 +31,8 @@ void add_pack(Code& code, const Plan& plan, uint32_t first, uint32_t index) {
   code.add(line({format, general(first + index / 2), ", ", general(first + index + 1), ", ", general(first + index)}));
 }
 
-// Counted: two moves to uniform registers a step of S and of dP, and as many out of them beside those of S, at head_dim 128 but for
-// the blocks that the diagonal cuts.
+// Counted: two moves to uniform registers per step of S and of dP, and as many moves out of them beside those of S. They occur at
+// head_dim 128, except in blocks that the diagonal cuts.
 void BackwardScores::add_descriptors(bool saves) {
   const uint32_t steps = plan_.head_dim() == 128 && mask_ == Mask::kKeys ? plan_.head_dim() / Plan::kStepElements : 0;
   for (uint32_t i = 0; i < 2 * steps; ++i) {
@@ -41,12 +41,12 @@ void BackwardScores::add_descriptors(bool saves) {
   }
 }
 
-// One of the pair's two numbers: the one of a score's query.
+// Register with the number of a score's query, of the pair's two.
 std::string BackwardScores::row(uint32_t pair, uint32_t score) const {
   return general(BackwardRegisters::kRowPairs + 2 * (pair % BackwardRegisters::kHeldPairs) + score % 2);
 }
 
-// Pairs as far as there are registers, when `used` pairs are done with.
+// Reads pairs into the free registers, after `used` pairs are no longer needed.
 void BackwardScores::add_rows(uint32_t used) {
   const uint32_t end = std::min(pairs(), used + BackwardRegisters::kHeldPairs);
   for (; read_ < end; ++read_) code_->add(line({"LDS.64 ", row(read_, 0), ", [R20+", immediate(32ULL * read_), "]"}));
@@ -58,8 +58,8 @@ void BackwardScores::add_first_rows() {
   for (; read_ < end; ++read_) code_->add(line({"LDS.64 ", row(read_, 0), ", [R20+", immediate(32ULL * read_), "]"}));
 }
 
-// Keys end alike for all queries. The diagonal does not: counted, a smallest of two a query, a comparison a score, and at head_dim
-// 64 a copy for every two.
+// Adds the mask of a score. The end of the keys is the same for all queries, the diagonal is not. Counted for the diagonal: a
+// minimum of two per query, a comparison per score, and at head_dim 64 a copy for every two scores.
 void BackwardScores::add_mask(uint32_t score) {
   const std::string value = general(at_.scores() + score);
   std::string_view masked = score % kScoresOfPair < 2 ? "P1" : "P2";
@@ -79,7 +79,7 @@ void BackwardScores::add_exponential() {
   code_->add(line({"MUFU.EX2 ", value, ", ", value}));
 }
 
-// Counted: an addition, a swizzle of three instructions and a carry for each.
+// Counted per store: an addition, a swizzle of three instructions, and a carry.
 void BackwardScores::add_store_address(uint32_t store) {
   const std::string to = general(BackwardRegisters::kStores + store % 8);
   code_->add(line({"IADD3 ", to, ", P4, R14, ", immediate(2048ULL * store), ", RZ"}));
@@ -87,7 +87,7 @@ void BackwardScores::add_store_address(uint32_t store) {
   code_->add(line({"LOP3.LUT ", to, ", R15, ", to, ", RZ, 0x3c, !PT"})).add("IMAD.X R4, RZ, RZ, R0, P4");
 }
 
-// In the order of a list scheduler of ours.
+// Adds mask, exponents and first exponentials in the order of our list scheduler.
 void BackwardScores::add_beside_gradients() {
   Code region(code_->architecture());
   Code& outer = *std::exchange(code_, &region);
@@ -106,7 +106,7 @@ void BackwardScores::add_beside_gradients() {
   code_ = &outer;
 }
 
-// dP less its query's dot(O, dO).
+// Subtracts the query's dot(O, dO) from dP.
 void BackwardScores::add_difference(uint32_t score) {
   const uint32_t pair = plan_.row_pairs() + score / kScoresOfPair;
   const std::string value = general(at_.gradients() + score);
@@ -125,9 +125,9 @@ void BackwardScores::add_product(uint32_t score) {
   code_->add(line({"FMUL.FTZ ", value, ", ", general(at_.scores() + score), ", ", value}));
 }
 
-// Where the compiled kernels have few exponentials left (the diagonal's blocks), or many scores, products and stores of dS stand
-// among them, as soon as there are eight; else products follow all of them. P is packed when dS has been made, among its last
-// stores.
+// Compiled kernels with few remaining exponentials (blocks on the diagonal) or many scores place products and stores of dS among
+// the exponentials, a store as soon as eight products are done. In other kernels the products follow all exponentials. P is packed
+// after dS is complete, among its last stores.
 void BackwardScores::add_gradients() {
   constexpr uint32_t kBehindDifference = 2;
   const bool among = plan_.head_dim() == 64 || mask_ == Mask::kCausal;

@@ -24,7 +24,7 @@ void AttentionConsumer::add_entry(Code& code) const {
     const uint32_t first = load_registers().general;
     for (uint32_t i = 0; i < 12; ++i) code.add(line({"MOV ", general(first + i), ", RZ"}));
   }
-  // The room for Q is free; the first warpgroup goes first.
+  // Initially the room for Q is free, and the first warpgroup has the turn.
   add_query_released(code);
   add_tile_number_free(code, plan_);
   for (uint32_t before = 0; plan_.pingpong && before < static_cast<uint32_t>(group_); ++before) add_turn_of(code, before);
@@ -36,7 +36,7 @@ void AttentionConsumer::add_loads(Code& code, Loads what) const {
   add_block_load(code, plan_, Operand::kValue, load_registers());
 }
 
-// Waits for Q; the products of the first block, whose keys are always checked against the end of the sequence.
+// Waits for Q and runs the first block, whose keys are always masked at the end of the sequence.
 void AttentionConsumer::add_first_block(Code& code) const {
   if (loads()) {
     add_query_load(code, plan_, load_registers());
@@ -80,7 +80,7 @@ void AttentionConsumer::add_last_products(Code& code) const {
   add_rescale(code, plan_);
 }
 
-// The blocks behind the first one: those that the diagonal cuts, then whole ones.
+// The blocks after the first: those that the diagonal cuts, then whole blocks.
 void AttentionConsumer::add_blocks(std::vector<traces::Node>& nodes, uint32_t length) const {
   const auto block = [this](Mask mask, Loads what) {
     Code code(architecture_);
@@ -97,7 +97,7 @@ void AttentionConsumer::add_blocks(std::vector<traces::Node>& nodes, uint32_t le
     nodes.push_back(loop_of(block(Mask::kNone, Loads::kNone), {.parameter = AttentionParameters::full(length)}));
     return;
   }
-  // Consumers that load have no keys to load in their last block.
+  // Consumers that load have no more keys to load in their last block.
   const uint64_t last = plan_.specialized ? 0 : 1;
   const uint64_t more = plan_.blocks() - 1 - last;
   if (more > 0) nodes.push_back(loop_of(block(Mask::kNone, Loads::kBoth), {.literal = more}));

@@ -1,4 +1,4 @@
-// The consumer's synchronisation: the rooms for Q and O, the turns of the warpgroups.
+// The consumer's synchronisation: the rooms for Q and O, and the turns of the warpgroups.
 #include "workloads/flash_attention_3/consumer.h"
 
 namespace warpfold::workloads {
@@ -13,7 +13,8 @@ void AttentionConsumer::add_query_released(Code& code) const {
   code.add("BAR.ARV 0x1, 0x120", {.barrier = AttentionBarriers::kQueryEmpty, .count = query_room_threads(plan_)});
 }
 
-// A turn begins when all warpgroups are at its barrier: this one waits there, the others have said that they have issued.
+// A turn begins when all warpgroups have reached its barrier: this warpgroup waits there, and the others have arrived after issuing
+// their products.
 void AttentionConsumer::add_turn_wait(Code& code) const {
   if (!plan_.pingpong) return;
   code.add(line({"BAR.SYNC.DEFER_BLOCKING R1, ", immediate(Plan::kGroupThreads * plan_.consumers())}),
@@ -33,9 +34,9 @@ void AttentionConsumer::add_turn_over(Code& code) const {
   }
 }
 
-// In a persistent CTA the last warpgroup sees that the tile before has been stored when it has issued the next one's first
-// products: until then the producer loads no more than that tile's Q and first keys. (In a CTA's first tile the library loads on at
-// once; the second keys are needed behind a softmax.)
+// In a persistent CTA, the last warpgroup reports that the previous tile has been stored, after it has issued the first products of
+// the next tile. Until then the producer loads only that tile's Q and first keys. (In a CTA's first tile the library continues to
+// load at once; the second block of keys is needed only after a softmax.)
 void AttentionConsumer::add_output_room(Code& code) const {
   if (plan_.specialized && static_cast<uint32_t>(group_) + 1 == plan_.consumers()) add_output_release(code);
 }

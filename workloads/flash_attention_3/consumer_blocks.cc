@@ -1,4 +1,4 @@
-// One block of keys: both matrix products and the softmax between them, in the orders that the compiled kernels have.
+// One block of keys: both matrix products and the softmax between them, in the orders of the compiled kernels.
 #include <bit>
 
 #include "workloads/flash_attention_3/consumer.h"
@@ -14,15 +14,15 @@ using Registers = AttentionRegisters;
 constexpr uint32_t kFirstQuad = 4;  // UR4-UR35: four uniform registers hold the descriptors of A and B
 constexpr uint32_t kQuads = 8;
 
-// How far the softmax of a block is when its warpgroup waits for the products of the block before: where the compiled kernels have
-// the wait (first release, CUDA 12.4, fp16; CUDA 13.0 has it in the same place, or earlier, at head_dim 128).
+// The progress of a block's softmax at the wait for the products of the previous block: the position of the wait in the compiled
+// kernels (first release, CUDA 12.4, fp16; with CUDA 13.0 at the same place, or earlier at head_dim 128).
 struct ProductsWait {
   bool before_maxima = false;
   uint32_t exponentials = 0;
 };
 
-// Exponentials of a block of 8-bit elements after which its turn is over: where the compiled kernels have the arrival (July 2024,
-// CUDA 12.4). The library ends it when the scores are there (mma_fp8).
+// Exponentials of a block of 8-bit elements before its turn ends: the position of the arrival in the compiled kernels (July 2024,
+// CUDA 12.4). In the library's source the turn ends when the scores are ready (mma_fp8).
 uint32_t exponentials_in_turn(const Plan& plan) { return plan.head_dim() == 256 && !plan.tiles.causal() ? 14 : 0; }
 
 ProductsWait products_wait(const Plan& plan, Mask mask) {
@@ -32,8 +32,8 @@ ProductsWait products_wait(const Plan& plan, Mask mask) {
   return {.exponentials = mask == Mask::kCausal ? 0U : 15U};
 }
 
-// Registers of O that shrink before a step of the scores where there is no turn to wait for: with consumers that load 13 before the
-// first step and the rest before the second (head_dim 128); in the first release all along (256).
+// Registers of O that are rescaled before a step of the scores, if the warpgroup has no turn to wait for. With consumers that load
+// (head_dim 128): 13 before the first step, all others before the second. In the first release (256): evenly over the steps.
 uint32_t rescaled_before(const Plan& plan, uint32_t step) {
   if (!plan.specialized && plan.head_dim() <= 128) return step == 0 ? 13 : plan.outputs();
   return step * plan.outputs() / plan.score_steps();
@@ -46,7 +46,7 @@ void AttentionConsumer::add_softmax(Code& code, bool first, Mask mask) const {
   Exponentials(code, plan_, first).add_rest();
 }
 
-// Q K^T: both from shared memory. `rescales`: O shrinks between its steps.
+// Q K^T: both operands from shared memory. `rescales`: O is rescaled between the steps.
 void AttentionConsumer::add_scores(Code& code, bool rescales) const {
   const std::string scores = general(Registers::score(plan_));
   const bool shifts = std::has_single_bit(plan_.key_bytes());
@@ -66,7 +66,7 @@ void AttentionConsumer::add_scores(Code& code, bool rescales) const {
   }
 }
 
-// P V: P in registers.
+// P V: P from registers.
 void AttentionConsumer::add_products(Code& code) const {
   const std::string outputs = general(Registers::kOutput);
   const bool shifts = std::has_single_bit(plan_.key_bytes());
@@ -84,8 +84,8 @@ void AttentionConsumer::add_products(Code& code) const {
   }
 }
 
-// Scores of this block beside the products of the one before. O shrinks before them, or beside the scores where there is no turn
-// to wait for.
+// The scores of this block beside the products of the previous one. O is rescaled before them or, if there are no turns, beside the
+// scores.
 void AttentionConsumer::add_overlapped_block(Code& code, Mask mask) const {
   add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
   if (plan_.pingpong) add_rescale(code, plan_);
@@ -108,8 +108,8 @@ void AttentionConsumer::add_overlapped_block(Code& code, Mask mask) const {
   add_probabilities(code, plan_);
 }
 
-// Scores, softmax and products of one block, one after the other. A turn is the products of a block and the scores of the next;
-// with 8-bit elements at head_dim 256 the scores alone, and it ends when the scores are there, or later.
+// Scores, softmax and products of one block, one after the other. A turn covers the products of a block and the scores of the next.
+// With 8-bit elements at head_dim 256 it covers only the scores, and ends when they are ready, or later.
 void AttentionConsumer::add_plain_block(Code& code, Mask mask, bool first) const {
   add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
   if (short_turns()) add_turn_wait(code);
@@ -138,7 +138,7 @@ void AttentionConsumer::add_plain_block(Code& code, Mask mask, bool first) const
   add_products_wait(code);
 }
 
-// The keys are released behind the maxima, and V is looked for among the exponentials: there the compiled kernel has them.
+// As in the compiled kernel, the keys are released after the maxima, and the first check for V is among the exponentials.
 void AttentionConsumer::add_staggered_softmax(Code& code) const {
   constexpr uint32_t kExponentialsBeforeLook = 24;
   add_staggered_maxima(code, plan_);

@@ -1,11 +1,11 @@
-// The producer warpgroup where keys lie in pages that TMA cannot walk: its four warps look pages up in the table and copy their
-// quarter of a block by cp.async. A copied block is announced when the next copies have been asked for, so that two are on
-// their way at a time (the library's copies announce themselves, and run ahead as far as the rings have room):
+// The producer warpgroup if keys lie in pages that TMA cannot traverse. Its four warps look up pages in the table, and each copies
+// a quarter of a block by cp.async. A copied block is announced after the next copies have been issued, so that two blocks are in
+// flight (the library's copies announce themselves, and run ahead as far as the rings have room):
 //
 //   K0, announced; Q | V0 | K1, V0 announced, V1, K1 announced | ... | last V announced
 //
-// Not counted: assumed, after the library's structure (hopper/paged_kv.h, mainloop_fwd_sm90_tma_gmma_ws.hpp): a thread looks one
-// page up for the keys and the values of a block, rows get their addresses by shuffles, and a row is copied by eight threads.
+// assumed, since it was not counted, after the library's structure (hopper/paged_kv.h, mainloop_fwd_sm90_tma_gmma_ws.hpp): a thread
+// looks up one page for the keys and the values of a block, rows get their addresses by shuffles, and eight threads copy a row.
 #include "workloads/flash_attention_3/roles.h"
 
 namespace warpfold::workloads {
@@ -20,8 +20,8 @@ constexpr LoadRegisters kRegisters{3, 8};
 struct Place {
   int16_t full;
   int16_t empty;
-  int16_t cursor;     // of the stage that is copied to next
-  int16_t announced;  // of the stage that is announced next
+  int16_t cursor;     // cursor of the stage to copy to next
+  int16_t announced;  // cursor of the stage to announce next
   int16_t stream;
 };
 constexpr Place kKeys{AttentionRings::kKeyFull, AttentionRings::kKeyEmpty, AttentionCursors::kKeyLoad, AttentionCursors::kKey,
@@ -31,7 +31,7 @@ constexpr Place kValues{AttentionRings::kValueFull, AttentionRings::kValueEmpty,
 
 void add_page_lookup(Code& code, const Plan& plan) {
   code.add("IMAD.HI.U32 R14, R13, R11, RZ").add("SHF.R.U32.HI R14, RZ, 0x5, R14").add("IMAD.WIDE.U32 R16, R14, 0x4, R8");
-  // 4 bytes for each page that the warp's rows are in.
+  // 4 bytes for each page that contains rows of the warp.
   const uint32_t rows = plan.tile_keys / plan.loaders();
   const uint32_t pages = std::min(32U, (rows + plan.page_keys - 1) / plan.page_keys);
   code.add("LDG.E.CONSTANT R15, desc[UR4][R16.64]",
@@ -57,7 +57,7 @@ void add_copies(Code& code, const Plan& plan, const Place& place) {
   code.add("SEL R3, R3, RZ, P2").add("SEL R19, RZ, 0x1, P2").add("LOP3.LUT R4, R4, R19, RZ, 0x3c, !PT");
 }
 
-// All but the last `left` groups of copies are there.
+// Waits until all but the last `left` groups of copies have arrived, and announces the stage.
 void add_announcement(Code& code, const Place& place, uint32_t left) {
   code.add(line({"DEPBAR.LE.LDGSTS SB0, ", immediate(left)}), {.count = static_cast<uint16_t>(left)});
   code.add("FENCE.VIEW.ASYNC.S");

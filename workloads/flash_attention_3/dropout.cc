@@ -1,11 +1,12 @@
-// Dropout in FlashAttention-3, which the library itself has not: the instructions that it costs a block of 64 x 128 scores were
-// counted where it was added to the library's kernel (head_dim 128, fp16, sm_90a, CUDA 13.0), with the bits loaded or drawn in
-// place. 128 keys are 64 scores a thread: four Philox calls, 16 scores each, 8 bits a score. Both work on packed halves of P.
+// Dropout in FlashAttention-3; the library itself has none. Its cost for a block of 64 x 128 scores was counted after adding it to
+// the library's kernel (head_dim 128, fp16, sm_90a, CUDA 13.0), with bits loaded or generated in place. 128 keys are 64 scores per
+// thread: four Philox calls of 16 scores each, with 8 bits per score. Both variants work on packed halves of P.
 //
-// With 32 bits a score a call serves four. Fused, that was not counted. What a call takes is that of the compiled kernel whose
-// place it takes (workloads/philox/sass/philox_sm90_r*_u32.sass, an eighth of a pass): two multiplications and two exclusive ors a
-// round with the round's keys in uniform registers, two counter words, a uniform one and its copy, a comparison a score. In place
-// of the selection of a bit each score gets an FSEL before it is packed (assumed: the least that can be done with a predicate).
+// With 32 bits per score a call serves four scores. The fused variant of this was not counted. Its instructions per call are those
+// of the compiled Philox kernel that it replaces (workloads/philox/sass/philox_sm90_r*_u32.sass, an eighth of a pass): two
+// multiplications and two exclusive ors per round with the round's keys in uniform registers, two counter words, a uniform counter
+// and its copy, and a comparison per score. Instead of selecting a bit, each score takes an FSEL before it is packed (assumed: the
+// least that a predicate needs).
 #include "workloads/common/fused_dropout.h"
 #include "workloads/flash_attention_3/roles.h"
 
@@ -16,7 +17,7 @@ using Registers = AttentionRegisters;
 
 FusedDropout fused(const FlashAttention3Plan& plan) { return {.rounds = plan.philox_rounds, .base = Registers::dropout(plan)}; }
 
-// Each word for a score of its own.
+// Compares one word with each score's threshold.
 void add_word_thresholds(Code& code, const FlashAttention3Plan& plan, uint32_t call) {
   for (uint32_t i = 0; i < plan.scores_of_call(); ++i) {
     const std::string score = general(Registers::score(plan) + call * plan.scores_of_call() + i);
@@ -26,8 +27,8 @@ void add_word_thresholds(Code& code, const FlashAttention3Plan& plan, uint32_t c
   }
 }
 
-// A sign bit, spread over a half, is the mask of a score; of 8-bit elements, which were not counted, over a byte (assumed: PRMT
-// spreads four signs as it spreads two).
+// The mask of a score is a sign bit spread over a half-word. For 8-bit elements, which were not counted, it is spread over a byte
+// (assumed: PRMT spreads four signs as it spreads two).
 void add_stored_bits(Code& code, const FlashAttention3Plan& plan) {
   const uint32_t bits = Registers::dropout(plan);
   const uint32_t packed = plan.probabilities();
@@ -45,7 +46,7 @@ void add_stored_bits(Code& code, const FlashAttention3Plan& plan) {
 
 }  // namespace
 
-// 64 bits a thread for 128 keys. Counted: 35 instructions for the address besides, and the load.
+// Loads 64 bits per thread for 128 keys. Counted: the load, and 35 instructions for its address.
 void add_mask_load(Code& code, const FlashAttention3Plan& plan) {
   if (plan.dropout != configs::STORED_BITS) return;
   const std::string address = general(Registers::kWork);

@@ -1,5 +1,5 @@
-// What a consumer warpgroup of FlashAttention-3 does at the end of a tile. Not counted: assumed, after the library's structure
-// (hopper/softmax.h, epilogue_fwd.hpp), and short beside the blocks of keys.
+// The end of a tile in a consumer warpgroup of FlashAttention-3. assumed, since it was not counted: the code follows the library's
+// structure (hopper/softmax.h, epilogue_fwd.hpp), and is short beside the blocks of keys.
 #include "workloads/flash_attention_3/roles.h"
 
 namespace warpfold::workloads {
@@ -10,7 +10,7 @@ using Registers = AttentionRegisters;
 constexpr uint32_t kRows = 2;
 constexpr uint32_t kScaleUniform = 37;  // UR37: softmax scale
 
-// Of a warp: the tile's rows, shared evenly.
+// Bytes per warp: the warps share the tile's rows evenly.
 uint32_t output_bytes(const FlashAttention3Plan& plan) {
   const uint32_t warps = 4 * plan.consumers();
   return (plan.rows() * plan.head_dim() * FlashAttention3Plan::kOutputBytes + warps - 1) / warps;
@@ -40,7 +40,8 @@ void add_finish(Code& code) {
   }
 }
 
-// O through shared memory, where V was, and TMA; each warp stores its 16 rows. The rows' log-sum-exp straight to memory.
+// Stores O through shared memory, in the place of V, by TMA; each warp stores its 16 rows. The rows' log-sum-exp go directly to
+// memory.
 void add_epilogue(Code& code, const FlashAttention3Plan& plan) {
   const std::string_view format = plan.type == configs::FP16 ? "F2FP.F16.F32.PACK_AB " : "F2FP.BF16.F32.PACK_AB ";
   const uint32_t packed = Registers::score(plan);
@@ -50,7 +51,7 @@ void add_epilogue(Code& code, const FlashAttention3Plan& plan) {
   }
   const auto barrier = static_cast<int16_t>(AttentionBarriers::kOutput);
   const auto all = static_cast<uint16_t>(FlashAttention3Plan::kGroupThreads * plan.consumers());
-  // All warpgroups have read V.
+  // Waits until all warpgroups have read V.
   code.add("BAR.SYNC.DEFER_BLOCKING 0x5", {.barrier = barrier, .count = all});
   for (uint32_t i = 0; i < plan.outputs() / 8; ++i) {
     code.add(line({"STSM.16.M88.4 [R0+", immediate(512 * i), "], ", general(packed + 4 * i)}));
@@ -63,8 +64,8 @@ void add_epilogue(Code& code, const FlashAttention3Plan& plan) {
   code.add("UTMASTG.4D [UR48], [UR50]", {.bytes = output_bytes(plan), .stream = AttentionStreams::kOutput});
 }
 
-// assumed: 16 bytes of a thread at a time, as its neighbours exchange their halves (hopper/epilogue_fwd.hpp, pack_gqa.h,
-// store_O_direct); rows behind the last one are not stored.
+// assumed: 16 bytes per thread at a time, after neighbours have exchanged their halves (hopper/epilogue_fwd.hpp, pack_gqa.h,
+// store_O_direct). Rows after the last query are not stored.
 void add_partial_epilogue(Code& code, const FlashAttention3Plan& plan) {
   const uint32_t stores = plan.outputs() / 4;
   const uint32_t warps = 4 * plan.consumers();

@@ -11,19 +11,19 @@ namespace {
 
 using Registers = AttentionRegisters;
 
-// Counted: ten scales stand before the second exponential, then six behind each until all are done.
+// Counted: ten scales precede the second exponential; then six follow each exponential until all scales are done.
 constexpr uint32_t kScalesAhead = 10;
 constexpr uint32_t kScalesBehindEach = 6;
-// Counted in the 8-bit kernels: six behind each once all scales are done.
+// Counted in the 8-bit kernels: six follow each exponential once all scales are done.
 constexpr uint32_t kRescalesBehindEach = 6;
-// Counted: two or three behind each once all scales are done, until no finished pair is left.
+// Counted: two or three follow each exponential once all scales are done, until no finished pair is left.
 constexpr uint32_t kPacksBehindEach = 2;
 // Counted with CUDA 12.4; CUDA 13.0 has eight.
 constexpr int kCyclesApart = 10;
 constexpr int kLargestStall = 15;
 
 void space_exponentials(std::vector<isa::Instruction>& code) {
-  int since = kCyclesApart;  // the last one's issue, to that of the instruction at hand
+  int since = kCyclesApart;  // cycles from the last exponential's issue to this instruction's
   for (size_t i = 0; i < code.size(); ++i) {
     if (code[i].mnemonic == "MUFU.EX2") {
       const int missing = i == 0 ? 0 : std::max(0, kCyclesApart - since);
@@ -35,7 +35,7 @@ void space_exponentials(std::vector<isa::Instruction>& code) {
   }
 }
 
-// Both rows side by side, and nothing among the scales.
+// Both rows side by side, with only scales as steps.
 ExponentialsOrder scales_first(const FlashAttention3Plan& plan) {
   ExponentialsOrder order{
       .scores = row_chains(plan.scores(), 1), .steps = {}, .ahead = kScalesAhead, .behind_each = kScalesBehindEach};
@@ -64,7 +64,7 @@ size_t Exponentials::steps_needed(uint32_t score) const {
   return static_cast<size_t>(order_.steps.rend() - last);
 }
 
-// The one compiled kernel that leaves all but a few sums behind the exponentials: 8-bit, causal (head_dim 256; July 2024).
+// True for the only compiled kernel that does nearly all sums after the exponentials: 8-bit, causal (head_dim 256; July 2024).
 bool Exponentials::sums_behind_all() const { return plan_.eight_bit() && plan_.tiles.causal(); }
 
 void Exponentials::add_to_sum(uint32_t score) {
@@ -81,7 +81,7 @@ void Exponentials::add_to_sum(uint32_t score) {
   }
 }
 
-// At most `most` pairs, both of whose scores are among the first `finished` ones.
+// Packs up to `most` pairs of which both scores are among the first `finished` exponentials.
 void Exponentials::add_packs(uint32_t finished, uint32_t most) {
   if (!plan_.packs_among_exponentials()) return;
   const auto end = order_.scores.begin() + finished;

@@ -45,15 +45,15 @@ void add_synchronisation(traces::Kernel& kernel, const Plan& plan) {
   kernel.cursors.push_back({"transposed", plan.stages, 0});
 }
 
-// TMA moves no rows behind the last query, of which the last tile asks.
+// The last tile also requests rows after the last query, which TMA does not move.
 traces::MemoryStream row_stream(const std::string& name, bool write, const Plan& plan) {
   const uint64_t asked = plan.tiles.query_tiles().size() * plan.rows();
   const uint64_t divisor = std::gcd(plan.tiles.queries(), asked);
   return {name, write, plan.tiles.queries() / divisor, asked / divisor};
 }
 
-// Parameters of so many tiles of `blocks` key blocks. The first one, at the diagonal, is apart; the library masks a fixed number of
-// blocks behind it, whether or not the diagonal cuts them.
+// Parameters of tiles of equal length. The first block, on the diagonal, is separate. The library masks a fixed number of blocks
+// after it, whether or not the diagonal cuts them.
 std::vector<uint64_t> parameters_of(const Plan& plan, const TilesOfLength& each) {
   const uint64_t more = each.blocks - 1;
   const uint64_t queries = (plan.tile_queries + plan.tiles.rows_of_query() - 1) / plan.tiles.rows_of_query();
@@ -61,8 +61,8 @@ std::vector<uint64_t> parameters_of(const Plan& plan, const TilesOfLength& each)
   return {each.tiles, masked, more - masked, more};
 }
 
-// A CTA for each part of a tile's keys, as equal as whole blocks are: the library's scheduler without persistence. Parts without
-// keys, whose CTAs end at once, are left out. Only the part in front of the diagonal is masked.
+// Adds one CTA for each part of a tile's keys: the library's scheduler without persistence. Parts are equal up to whole blocks.
+// Parts without keys are omitted, since their CTAs end at once. Only the part at the diagonal is masked.
 void add_parts(traces::Kernel& kernel, const Plan& plan) {
   kernel.parameters = {"tiles", "masked", "full", "more"};
   const auto heads = plan.tiles.batch() * plan.tiles.heads();
@@ -88,7 +88,7 @@ void add_parts(traces::Kernel& kernel, const Plan& plan) {
   }
 }
 
-// Tiles of equal length, dealt to as many CTAs as there are SMs: the library's static persistent scheduler.
+// Assigns tiles of equal length to as many CTAs as there are SMs: the library's static persistent scheduler.
 void add_equal_tiles(traces::Kernel& kernel, const Plan& plan, const configs::Gpu& gpu) {
   const uint64_t tiles = plan.tiles.batch() * plan.tiles.heads() * plan.tiles.query_tiles().size();
   if (!plan.specialized) return add_cta_run(kernel, "tile", {}, tiles);
@@ -98,7 +98,8 @@ void add_equal_tiles(traces::Kernel& kernel, const Plan& plan, const configs::Gp
   add_cta_run(kernel, "tiles" + std::to_string(tiles / running), {tiles / running}, running - tiles % running);
 }
 
-// Causal tiles, drawn from the library's queue by CTAs that stay. A tile's work is that of a consumer's warp in instructions.
+// Adds persistent CTAs that draw causal tiles from the library's queue. The work of a tile is the number of instructions of a
+// consumer warp.
 void add_causal_tiles(traces::Kernel& kernel, const isa::Architecture& architecture, Plan& plan, const configs::Gpu& gpu) {
   const traces::Role consumer{"consumer", 4, attention_consumer_body(architecture, plan, 0)};
   const auto work = [&](uint64_t blocks) {

@@ -10,7 +10,7 @@ namespace {
 
 std::string text(uint64_t value) { return std::to_string(value); }
 
-// Barriers of the pipelines and the tensor maps. assumed: the tensors behind them are aligned to 1024 bytes.
+// Bytes for the barriers of the pipelines and for tensor maps. assumed: the tensors behind them are aligned to 1024 bytes.
 constexpr uint32_t kBarrierBytes = 1024;
 
 struct Tile {
@@ -18,10 +18,10 @@ struct Tile {
   uint32_t keys;
 };
 
-// Tiles of the library's first release (July 2024), whose figures most published rows are: Dao-AILab/flash-attention,
-// hopper/flash_fwd_launch_template.h. Dropout, which the library has not, was counted at 128x128; at head_dim 256, where 80 keys
-// are not whole Philox calls of 16 scores, 64 keys are taken.
-// `copies`: 128 keys, as the library from 2025 on (hopper/tile_size.h, paged_kv_non_TMA; at head_dim 256 no others).
+// Tiles of the library's first release (July 2024), from which most published figures come: Dao-AILab/flash-attention,
+// hopper/flash_fwd_launch_template.h. Dropout, which the library lacks, was counted at 128x128. At head_dim 256 it takes 64 keys,
+// since 80 keys are not a whole number of Philox calls of 16 scores.
+// `copies`: 128 keys, as in the library from 2025 on (hopper/tile_size.h, paged_kv_non_TMA; at head_dim 256 no change).
 Tile tile_of(const configs::AttentionShape& shape, bool copies) {
   const bool dropout = shape.dropout() != configs::NONE;
   if (shape.type() == configs::FP8) {
@@ -33,7 +33,7 @@ Tile tile_of(const configs::AttentionShape& shape, bool copies) {
   return {128, shape.causal() || dropout || copies ? 128U : 176U};
 }
 
-// What pages, splits and packing make of a shape.
+// The tile of a shape, as pages, splits and packing change it.
 struct Layout {
   Tile tile;
   bool copies = false;
@@ -41,7 +41,7 @@ struct Layout {
   uint32_t splits = 1;
 };
 
-// Tiles of one head filled less than 0.9 times as well as tiles of all heads that share its keys (hopper/heuristics.h,
+// True if tiles of one head are filled less than 0.9 times as well as tiles of all heads that share its keys (hopper/heuristics.h,
 // should_pack_gqa).
 bool fills_better(uint64_t queries, uint64_t sharing, uint64_t tile) {
   const auto filled = [tile](uint64_t rows) {
@@ -57,7 +57,7 @@ Layout layout_of(const configs::FlashAttention3& attention, const configs::Gpu& 
   const uint64_t sharing = shape.heads() / kv_heads;
   const uint64_t rows = shape.queries() * sharing;
   Layout layout{.tile = tile_of(shape, false)};
-  // Whole blocks of a page by TMA, but for tiles of few rows.
+  // TMA loads pages that consist of whole blocks, unless the tile has few rows.
   const uint32_t page = attention.page_keys();
   layout.copies = page > 0 && (page % layout.tile.keys != 0 || rows <= layout.tile.queries);
   layout.tile = tile_of(shape, layout.copies);
@@ -77,8 +77,8 @@ Layout layout_of(const configs::FlashAttention3& attention, const configs::Gpu& 
   return layout;
 }
 
-// Pairs of CTAs share K and V by multicast where query tiles come in pairs of equal length, in the same release. assumed: also
-// where consumers load, as its kernels without a producer could (flash_bwd_kernel.h, compute_dqkv).
+// Pairs of CTAs share K and V by multicast if the query tiles come in pairs of equal length, as in the same release. assumed: also
+// if consumers load, as the kernels of that release without a producer could (flash_bwd_kernel.h, compute_dqkv).
 uint32_t cluster_of(const FlashAttention3Plan& plan) {
   const bool pairs = !plan.tiles.causal() && plan.tiles.query_tiles().size() % 2 == 0;
   const bool pairing = plan.eight_bit() || plan.head_dim() >= 128;
@@ -103,10 +103,10 @@ FlashAttention3Plan with_defaults(const configs::FlashAttention3& attention, con
   // The library's kernels for 8-bit elements have no overlap within a warpgroup (hopper/mainloop_fwd_sm90_tma_gmma_ws.hpp,
   // mma_fp8).
   plan.overlap = attention.has_intra_warpgroup_overlap() ? attention.intra_warpgroup_overlap() : !plan.eight_bit();
-  // The library's scheduler barrier: for 16-bit elements up to head dimension 128, for 8-bit ones from 128 on.
+  // The library's scheduler barrier: for 16-bit elements up to head dimension 128, for 8-bit elements from 128 on.
   const bool taking_turns = plan.eight_bit() ? shape.head_dim() >= 128 : shape.head_dim() <= 128;
   plan.pingpong = attention.has_pingpong() ? attention.pingpong() : taking_turns && plan.specialized;
-  // The library has four stages of FP8 at head_dim 64, and two elsewhere.
+  // The library has four stages with FP8 at head_dim 64, and two elsewhere.
   plan.stages = plan.eight_bit() && shape.head_dim() == 64 ? 4 : 2;
   plan.cluster = cluster_of(plan);
   plan.longest_first = attention.longest_first();
@@ -148,9 +148,9 @@ Expected<void> check_options(const FlashAttention3Plan& plan) {
   return {};
 }
 
-// setmaxnreg of the library: 24 / 240 with two consumer warpgroups, 32 / 160 with three. FP8 kernels, whose producers transpose V,
-// have 40 / 232 and the compiler lets values share registers; here every value has its own, so they have 24 / 240 too. Without
-// specialisation every thread has the most that code can name.
+// setmaxnreg as in the library: 24 / 240 with two consumer warpgroups, 32 / 160 with three. Its FP8 kernels, whose producers
+// transpose V, have 40 / 232, and the compiler lets values share registers. Here every value has its own register, so FP8 also
+// takes 24 / 240. Without specialisation every thread has the most registers that code can address.
 Expected<void> share_registers(FlashAttention3Plan& plan) {
   if (!plan.specialized) {
     plan.registers_per_thread = 255;

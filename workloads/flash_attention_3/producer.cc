@@ -1,5 +1,5 @@
-// The producer warpgroup of FlashAttention-3: warp 0 loads Q once a tile, and K and V blocks, by TMA into their rings. The scores
-// of a block are made before the block before is multiplied with V, so keys come a block ahead:
+// The producer warpgroup of FlashAttention-3. Warp 0 loads Q once per tile, and K and V blocks, by TMA into their rings. The scores
+// of a block are computed before the previous block is multiplied with V, so keys are loaded a block ahead:
 //
 //   K0, Q | K1, V0 | K2, V1 | ... | V last
 //
@@ -7,11 +7,12 @@
 //
 //   K0, Q | V0 | K1, V1 | K2, V2 | ...
 //
-// V of 8-bit elements is then transposed by the warpgroup's four warps, each a quarter of every block, from a ring that TMA fills
-// into the ring that the consumers read. (The library's 8-bit producer asks for a block's keys and values together, load_fp8.)
+// With 8-bit elements, the warpgroup's four warps transpose V, a quarter of each block per warp, from a ring that TMA fills into
+// the ring that the consumers read. (The library's 8-bit producer loads a block's keys and values together, load_fp8.)
 //
 // The instruction mix of a K and a V block is that of the library's forward kernel (89 instructions, counted in its disassembly,
-// but for one load of a page table); order and registers are ours. The rest was not counted: assumed, and short beside it.
+// without one load of a page table); order and registers are ours. assumed: the other code, which was not counted and is short
+// beside it.
 #include "workloads/flash_attention_3/roles.h"
 
 namespace warpfold::workloads {
@@ -21,7 +22,7 @@ using Plan = FlashAttention3Plan;
 
 constexpr LoadRegisters kRegisters{3, 8};
 
-// The place of a load: its rings and cursor.
+// The rings and the cursor of a load.
 StageLoad load_of(const Plan& plan, Operand operand) {
   if (operand == Operand::kKey) {
     return {AttentionRings::kKeyFull, AttentionRings::kKeyEmpty, AttentionCursors::kKeyLoad, plan.stages, plan.cluster, {}};
@@ -32,7 +33,7 @@ StageLoad load_of(const Plan& plan, Operand operand) {
   return {AttentionRings::kValueFull, AttentionRings::kValueEmpty, AttentionCursors::kValueLoad, plan.stages, plan.cluster, {}};
 }
 
-// Boxes that one of the loading warps asks for, and their bytes.
+// Boxes that each loading warp requests, and the bytes of a box.
 struct Boxes {
   uint32_t count;
   uint32_t bytes;
@@ -43,8 +44,9 @@ Boxes boxes_of(const Plan& plan, uint32_t bytes) {
   return {count, share / count};
 }
 
-// A quarter of a block of V: 8x8 matrices of 16-bit pairs are read transposed, their bytes sorted, and written back. Not counted:
-// assumed, after the library's structure: for every 512 bytes of a warp a load, four permutations and a store.
+// Transposes a quarter of a block of V: 8x8 matrices of 16-bit pairs are read transposed, their bytes sorted, and written back.
+// assumed, since it was not counted: a load, four permutations and a store for every 512 bytes of a warp, after the library's
+// structure.
 void add_transpose(Code& code, const Plan& plan) {
   code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R14], R15",
            {.barrier = AttentionRings::kRawFull, .cursor = AttentionCursors::kTransposed});
@@ -69,7 +71,7 @@ void add_transpose(Code& code, const Plan& plan) {
            {.barrier = AttentionRings::kValueFull, .cursor = AttentionCursors::kValue, .advance = 1});
 }
 
-// Numbers of the next block and the head's tensors.
+// Computes the number of the next block and the head's tensors.
 void add_coordinates(Code& code) {
   code.add("BSSY B0, `(.L_block_number)").add("S2R R15, SR_TID.X").add("LDC.64 R16, c[0x0][0x3a0]");
   code.add("IMAD.HI.U32 R18, R10, R11, RZ").add("SHF.R.U32.HI R18, RZ, 0x2, R18").add("SHF.R.S32.HI R19, RZ, 0x1f, R18");
@@ -167,7 +169,7 @@ std::vector<traces::Node> attention_producer_body(const isa::Architecture& archi
   if (plan.keys_ahead()) add_block_load(last, plan, Operand::kValue, kRegisters);
   add_tile_notice(last, plan);
   if (plan.transposes()) add_transpose(last, plan);
-  // Addresses of the next tile, once those of this one have been read.
+  // Addresses of the next tile, after the last use of this tile's.
   last.add("MOV R6, RZ").add("UMOV UR14, 0x0").add("UMOV UR15, 0x10000000");
   last.add("VIADD R10, R10, 0x84").add("ISETP.GE.AND P0, PT, R10, R11, PT").add("@!P0 BRA `(.L_tile)");
   return producer_body(architecture, plan, entry, {first, more, last});

@@ -7,23 +7,22 @@
 
 namespace warpfold::workloads {
 
-// Stages in shared memory, as both passes of FlashAttention-3 use them: one mbarrier a stage says that it is full, another that it
-// is free again.
+// Stages in shared memory for both passes of FlashAttention-3. Each stage has an mbarrier for full and an mbarrier for free.
 
-// Consumers: a look, the wait for what it has not found (or both), and the stage's release. The look is the first check, whose
-// result is carried as a token; it may already hold the warp for a while.
+// For consumers: a look at a stage's barrier, the wait if the look has failed (or both), and the release of the stage. The look is
+// the first check, whose result is kept as a token; it can already block the warp for a while.
 void add_look(Code& code, int16_t ring, int16_t cursor);
 void add_wait_behind_look(Code& code, int16_t ring, int16_t cursor);
 void add_wait(Code& code, int16_t ring, int16_t cursor);
 void add_release(Code& code, int16_t ring, int16_t cursor);
 void add_next_stage(Code& code, uint32_t stages);
 
-// Loads by one warp: the registers that it keeps its place in, from `general` and `uniform` on.
+// The registers that hold the position of a loading warp, from `general` and `uniform` on.
 struct LoadRegisters {
   uint32_t general;
   uint32_t uniform;
 };
-// What TMA brings into a stage: a copy for each box.
+// TMA loads into a stage: one copy per box.
 struct StageLoad {
   struct Box {
     uint32_t bytes;
@@ -33,7 +32,7 @@ struct StageLoad {
   int16_t empty;
   int16_t cursor;
   uint32_t stages;
-  uint32_t multicast;  // CTAs that receive it
+  uint32_t multicast;  // CTAs that receive the data
   std::vector<Box> boxes;
 };
 void add_stage_load(Code& code, const StageLoad& load, const LoadRegisters& registers);

@@ -9,27 +9,26 @@
 
 namespace warpfold::workloads {
 
-// Row of the thread's two that a score is of.
+// The row of a score, of the thread's two rows.
 uint32_t row_of_score(uint32_t score);
-// A thread's scores in the order in which two chains, one a row, go through them: the second row's starts when the first one has
-// had `alone` of its scores. Chained results can be used after four cycles, so that an instruction takes four cycles alone, two
-// beside the other.
+// Returns a thread's scores in the order in which two chains of instructions, one per row, process them. The second chain starts
+// after the first has processed `alone` scores. A chained result is ready after four cycles, so an instruction takes four cycles in
+// a single chain and two beside the other chain.
 std::vector<uint32_t> row_chains(uint32_t scores, uint32_t alone);
 
-// The instructions that turn a row's scores into its largest one and what that means for the blocks before, each as text, in the
-// order in which a row has them.
+// Instructions, as text, that compute a row's maximum and the rescaling factor for earlier blocks, in their order within a row.
 namespace rows {
 
-std::string keep_old(uint32_t row);  // the largest score so far
+std::string keep_old(uint32_t row);  // copies the maximum of the earlier blocks
 std::string larger(const FlashAttention3Plan& plan, uint32_t score, std::string_view other);
-std::string exchange(uint32_t row, std::string_view distance);  // with one of the four threads that share the row
+std::string exchange(uint32_t row, std::string_view distance);  // exchanges with one of the four threads that share the row
 std::string larger_of_exchanged(uint32_t row);
-std::string shift(uint32_t row);          // of the row's scaled scores
-std::string growth(uint32_t row);         // of the maximum
-std::string scaled_growth(uint32_t row);  // times the softmax scale
-std::string shrinking(uint32_t row);      // exp2 of that: what the earlier blocks' results shrink by
+std::string shift(uint32_t row);          // the shift of the row's scaled scores
+std::string growth(uint32_t row);         // growth of the maximum
+std::string scaled_growth(uint32_t row);  // growth times the softmax scale
+std::string shrinking(uint32_t row);      // exp2 of the scaled growth: the factor that rescales the earlier blocks' results
 
-// The scores' exponents.
+// The exponent of a score.
 std::string scale(const FlashAttention3Plan& plan, uint32_t score);
 
 }  // namespace rows

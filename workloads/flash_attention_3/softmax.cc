@@ -1,6 +1,6 @@
-// The arithmetic between the two matrix products of FlashAttention-3: what the library's forward kernel issues for a block of
-// scores (head_dim 128, fp16, sm_90a, CUDA 13.0, counted in its disassembly). A thread has two rows of the 64; scores come in
-// pairs of one row: registers 0 and 1 are of its first row, 2 and 3 of its second, and so on (wgmma's accumulator layout).
+// The arithmetic between the two matrix products of FlashAttention-3: the instructions of the library's forward kernel for a block
+// of scores (head_dim 128, fp16, sm_90a, CUDA 13.0, counted in its disassembly). A thread has two of the 64 rows. Its scores come
+// in pairs of one row: registers 0 and 1 belong to its first row, 2 and 3 to its second, and so on (wgmma's accumulator layout).
 #include "workloads/flash_attention_3/roles.h"
 #include "workloads/flash_attention_3/rows.h"
 
@@ -11,10 +11,10 @@ using Registers = AttentionRegisters;
 
 constexpr uint32_t kRows = AttentionRegisters::kRows;
 
-// Largest score of each row: of the thread's own, then of the four threads that share the row.
+// The maximum of each row: over the thread's scores, then over the four threads that share the row.
 void add_maximum(Code& code, const FlashAttention3Plan& plan, bool first) {
   for (uint32_t row = 0; row < kRows && !first; ++row) code.add(rows::keep_old(row));
-  // Counted: the second row starts when the first has had four.
+  // Counted: the second row starts after four scores of the first.
   for (const uint32_t i : row_chains(plan.scores(), 4)) {
     const uint32_t row = row_of_score(i);
     if (first && i == 2 * row) continue;
@@ -27,9 +27,9 @@ void add_maximum(Code& code, const FlashAttention3Plan& plan, bool first) {
   }
 }
 
-// exp2 of how much the maximum has grown.
+// Adds exp2 of the maximum's growth.
 void add_scales(Code& code, bool first, Mask mask) {
-  // A row that sees no key so far has minus infinity for its maximum and would give not-a-number: zero stands for it.
+  // A row that sees no key so far has the maximum minus infinity, which would yield not-a-number; zero replaces it.
   for (uint32_t row = 0; row < kRows && mask == Mask::kCausal; ++row) {
     const std::string maximum = general(Registers::kMaximum + row);
     const std::string old = general(Registers::kWork + row);
@@ -43,7 +43,7 @@ void add_scales(Code& code, bool first, Mask mask) {
   for (uint32_t row = 0; row < kRows; ++row) code.add(rows::shrinking(row));
 }
 
-// Where the diagonal passes: the number of the block's first key less that of the thread's first query.
+// Position of the diagonal: the number of the block's first key minus that of the thread's first query.
 void add_diagonal(Code& code) {
   code.add("UIADD3 UR53, UR38, 0x1, URZ").add("UIMAD UR54, UR53, UR40, UR36").add("UIMAD UR53, UR54, 0x80, UR53");
   code.add("UISETP.GT.AND UP1, UPT, UR53, UR54, UPT").add("UISETP.NE.U32.AND UP2, UPT, UR53, URZ, UPT");
@@ -60,7 +60,7 @@ void add_mask(Code& code, const FlashAttention3Plan& plan, Mask mask) {
   if (mask == Mask::kCausal) add_diagonal(code);
   for (uint32_t i = 0; i < plan.scores(); ++i) {
     const std::string value = general(score + i);
-    // The end of the keys is the same for both rows; the diagonal is not.
+    // The end of the keys is the same for both rows, the diagonal is not.
     if (mask == Mask::kCausal || row_of_score(i) == 0) {
       code.add(line({"ISETP.GT.AND ", i % 2 == 0 ? "P1" : "P2", ", PT, R3, ", immediate(8 * (i / 4) + i % 2), ", PT"}));
     }
@@ -75,11 +75,11 @@ void add_maxima(Code& code, const FlashAttention3Plan& plan, bool first, Mask ma
 
 namespace {
 
-// wgmma's results and its A operand lay 8-bit values out differently: halves of two registers change places (V's rows are permuted
-// to match). Not counted: assumed, after the library's structure (hopper/utils.h, permute_regs_A_to_C): two permutations for every
-// two registers.
+// wgmma arranges 8-bit values differently in its results and in its A operand: halves of two registers must be exchanged (V's rows
+// are permuted to match). assumed, since it was not counted: two permutations for every two registers, after the library's
+// structure (hopper/utils.h, permute_regs_A_to_C).
 void add_reordering(Code& code, const FlashAttention3Plan& plan) {
-  const uint32_t free = Registers::score(plan);  // the scores have been packed
+  const uint32_t free = Registers::score(plan);  // the scores have been packed, so their registers are free
   for (uint32_t i = 0; i < plan.probabilities(); i += 2) {
     const std::string upper = general(free + i);
     const std::string lower = general(free + i + 1);
@@ -93,7 +93,7 @@ void add_reordering(Code& code, const FlashAttention3Plan& plan) {
 void add_probability_pair(Code& code, const FlashAttention3Plan& plan, uint32_t pair) {
   const uint32_t score = Registers::score(plan) + 2 * pair;
   if (plan.eight_bit()) {
-    // Behind the scores that are still to be packed.
+    // Packed values take the registers of scores that are already packed.
     const std::string packed = general(Registers::score(plan) + pair / 2);
     return static_cast<void>(code.add(line({"F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C ", packed, ", ", general(score + 1), ", ",
                                             general(score), ", ", pair % 2 == 0 ? "RZ" : packed})));

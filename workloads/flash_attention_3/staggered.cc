@@ -11,12 +11,12 @@ namespace {
 
 using Registers = AttentionRegisters;
 
-// Counted, with 88 scores and 64 outputs; fewer scores have what there is of it.
-constexpr uint32_t kMaximaAlone = 16;  // of the first row, before the second row's
+// Counted with 88 scores and 64 outputs. With fewer scores, steps are omitted as the scores run out.
+constexpr uint32_t kMaximaAlone = 16;  // maxima of the first row before maxima of the second
 constexpr uint32_t kExponentialsAlone = 12;
 constexpr uint32_t kStepsAhead = 4;
 constexpr uint32_t kStepsBehindEach = 7;
-// The first row's exchanges and its end stand behind so many of the second row's last maxima.
+// Number of the second row's last maxima that follow the first row's exchanges and its end.
 constexpr uint32_t kFirstExchange = 1;
 constexpr uint32_t kSecondExchange = 7;
 constexpr uint32_t kRowEnd = 14;
@@ -28,7 +28,7 @@ class Steps {
   std::vector<ExponentialsOrder::Step> take() { return std::move(steps_); }
   void add(std::string text) { steps_.push_back({.text = std::move(text)}); }
   void add_shrinking(uint32_t row) { steps_.push_back({.text = rows::shrinking(row), .row = static_cast<int>(row)}); }
-  // Up to the row's score `end`, in order.
+  // Adds the row's scales up to its score `end`, in order.
   void add_scales(uint32_t row, uint32_t end) {
     const uint32_t of_row = plan_.scores() / Registers::kRows;
     for (uint32_t& done = scaled_[row]; done < std::min(end, of_row); ++done) {

@@ -1,7 +1,8 @@
-// How FlashAttention-3's persistent causal CTAs draw their tiles (hopper/tile_scheduler.hpp, DynamicPersistentTileScheduler,
-// from July 14th 2024 on): one thread of the producer adds to a counter in memory as soon as it has asked for a tile's last keys,
-// and puts the number into shared memory when the last V is asked for; the consumers take it at the end of their tile. Of 8-bit
-// elements all four warps of the producer take part. Not counted: assumed, after the source, and short beside the tiles.
+// The tile queue of FlashAttention-3's persistent causal CTAs (hopper/tile_scheduler.hpp, DynamicPersistentTileScheduler, from July
+// 14th 2024 on). One thread of the producer adds to a counter in memory as soon as it has requested a tile's last keys. It writes
+// the number to shared memory after requesting the last V, and the consumers read it at the end of their tile. With 8-bit elements
+// all four warps of the producer take part. assumed, since it was not counted: the code, which follows the source and is short
+// beside the tiles.
 #include "workloads/flash_attention_3/roles.h"
 
 namespace warpfold::workloads {

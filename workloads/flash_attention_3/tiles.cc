@@ -13,14 +13,14 @@ namespace warpfold::workloads {
 namespace {
 
 constexpr size_t kMostLengths = 8;
-constexpr size_t kParts = kMostLengths / 2;      // each of two lengths: the mean rounded down, and up
+constexpr size_t kParts = kMostLengths / 2;      // each part has two lengths: the mean rounded down, and up
 constexpr size_t kMostShare = 16;                // CTAs
 constexpr uint64_t kSectionBytes = 32ULL << 20;  // keys and values of the heads whose tiles are sorted together
 
 uint64_t blocks_of(const QueryTile& tile) { return tile.full_blocks + tile.masked_blocks; }
 
 struct Drawn {
-  std::vector<uint64_t> blocks;  // of each tile
+  std::vector<uint64_t> blocks;  // blocks of each tile
   uint64_t work = 0;
 };
 
@@ -40,7 +40,7 @@ std::vector<Drawn> draw(const std::vector<uint64_t>& queue, uint64_t ctas, const
   return drawn;
 }
 
-// `tiles` tiles of `blocks` blocks in all, as equal as they can be.
+// Adds `tiles` tiles with `blocks` blocks in total, as equal as possible.
 void add_tiles(std::vector<TilesOfLength>& lengths, uint64_t blocks, uint64_t tiles) {
   for (const TilesOfLength& each : {TilesOfLength{blocks / tiles, tiles - blocks % tiles}, {blocks / tiles + 1, blocks % tiles}}) {
     if (each.tiles == 0) continue;
@@ -49,8 +49,8 @@ void add_tiles(std::vector<TilesOfLength>& lengths, uint64_t blocks, uint64_t ti
   }
 }
 
-// CTAs with equally many tiles, which share them evenly in `parts` parts. Blocks of a part that are too few to go round are the
-// next one's; those of the last one make some CTAs a block longer.
+// Adds CTAs that have equally many tiles and share them evenly in `parts` parts. If a part's blocks do not divide evenly, the
+// remainder moves to the next part. The remainder of the last part makes some CTAs a block longer.
 void add_even(std::vector<CtaTiles>& result, std::span<const Drawn> sharing, size_t parts) {
   std::vector<uint64_t> blocks;
   for (const Drawn& each : sharing) blocks.insert(blocks.end(), each.blocks.begin(), each.blocks.end());

@@ -60,7 +60,7 @@ void add_synchronisation(traces::Kernel& kernel, const Plan& plan) {
   kernel.cursors = {{"query", plan.query_stages(), 0}, {"query_release", plan.query_stages(), 0}, {"this", 1, 0}, {"next", 1, 0}};
 }
 
-// Of a pair dQ is asked for once by two CTAs.
+// The two CTAs of a pair together request dQ once.
 void add_streams(traces::Kernel& kernel, const Plan& plan, const std::vector<QueryTile>& key_blocks, const configs::Gpu& gpu) {
   const uint64_t concurrent = std::min<uint64_t>(gpu.sm_count(), kernel.ctas());
   kernel.streams = gradient_streams(plan.tiles, Plan::kTile, key_blocks, concurrent, gpu.l2().bytes());
@@ -71,7 +71,7 @@ void add_streams(traces::Kernel& kernel, const Plan& plan, const std::vector<Que
   kernel.streams.push_back({"counters", false, 0, 1});
 }
 
-// Blocks of keys of one head after another (SingleTileScheduler): of a causal head those that meet most queries first.
+// One head's blocks of keys after another's (SingleTileScheduler). In a causal head, blocks that meet most queries come first.
 traces::Kernel make_pass(const configs::AttentionShape& shape, const Plan& plan, const configs::Gpu& gpu) {
   traces::Kernel kernel = kernel_of("backward", shape, plan);
   kernel.source += std::string(plan.pair ? " two_ctas" : "") + (plan.deterministic ? " deterministic" : "") +
@@ -105,8 +105,8 @@ traces::Kernel make_pass(const configs::AttentionShape& shape, const Plan& plan,
   return kernel;
 }
 
-// Before the pass and behind it. Where heads share keys, dK and dV are converted too: tiles of the same size of one launch here, of
-// three in the library.
+// The kernels before and after the pass. If heads share keys, dK and dV are converted too: as tiles of equal size in one launch
+// here, in three launches in the library.
 traces::Kernel make_rows_kernel(const configs::AttentionShape& shape, const Plan& plan, bool prepares) {
   traces::Kernel kernel = kernel_of(prepares ? "prepare" : "convert", shape, plan);
   const GradientRows rows{plan.architecture, plan.type, Plan::kTile, plan.head_dim()};

@@ -1,14 +1,14 @@
-// The eight compute warps of the backward pass: a thread has a key and half of the block's queries, 32 at a time.
+// The eight compute warps of the backward pass. A thread has one key and half of the block's queries, 32 at a time.
 //
 //   S to registers | P = exp(S - log-sum-exp), to tensor memory | dP to registers | dS = P (dP - dot(O, dO)), to tensor memory for
 //   dK and to shared memory for dQ
 //
-// P lies where S was and dS where dP was, and two warps share the lanes: all eight meet before either is overwritten, and where
-// what they have stored is announced, five times a block. With columns of their own each warp goes on by itself. A pair's dS is
-// announced only when the next S has been read, where dQ is made.
+// P overwrites S and dS overwrites dP, and two warps share the lanes. All eight warps therefore meet at a barrier before either is
+// overwritten and before stored results are announced: five times per block. With own_columns, each warp proceeds independently. A
+// pair announces dS only after the next S has been read, because dQ overwrites S.
 //
-// Of 64 scores: 32 packed scales and 64 exponentials, 32 packed differences and 32 packed products, 64 conversions. A number of a
-// row is one that all lanes read.
+// For 64 scores: 32 packed scales and 64 exponentials, 32 packed differences and 32 packed products, 64 conversions. All lanes read
+// the same log-sum-exp or dot(O, dO) of a query.
 #include <functional>
 
 #include "workloads/common/list_schedule.h"
@@ -23,10 +23,10 @@ using At = BackwardCursors;
 using Ring = BackwardRings;
 
 // Registers of a thread.
-constexpr uint32_t kScores = 16;      // 64, then P
-constexpr uint32_t kRows = 80;        // 32: log-sum-exp; then dP, dS, packed where its floats were
+constexpr uint32_t kScores = 16;      // 64 scores, then P
+constexpr uint32_t kRows = 80;        // 32: log-sum-exp; then dP; then dS, packed in place of its floats
 constexpr uint32_t kPacked = 112;     // 16: P; later dot(O, dO), 16 of 32 at a time
-constexpr uint32_t kRowsAtATime = 4;  // of a 128-bit load
+constexpr uint32_t kRowsAtATime = 4;  // per 128-bit load
 
 class Compute {
  public:
@@ -38,7 +38,7 @@ class Compute {
     std::vector<traces::Node> body;
     Code last(*plan_.architecture);
     if (plan_.pair) {
-      // The first block announces nothing of one before.
+      // The first block has no previous block to announce.
       add_block(entry, true);
       body = {block_of(entry), loop_of(loop(), {.parameter = BackwardParameters::kMore})};
       add_arrival(last, Ring::kScoreGradient);
@@ -61,7 +61,7 @@ class Compute {
   void add_meeting(Code& code) const {
     code.add("BAR.SYNC.DEFER_BLOCKING 0x1, 0x100", {.barrier = BackwardBarriers::kCompute, .count = 32 * Plan::kComputeWarps});
   }
-  // Before what other warps still read is overwritten.
+  // Meets before values are overwritten that other warps may still read.
   void add_guard(Code& code) const {
     if (!plan_.own_columns) add_meeting(code);
   }
@@ -92,7 +92,7 @@ class Compute {
     add_score_gradients(code);
   }
 
-  // S has come: what follows may overwrite its columns.
+  // Announces that S is in registers, so that its columns may be overwritten.
   static void add_read(Code& code, int16_t ring) {
     for (uint32_t i = 0; i < Plan::kFragments; ++i) code.add(line({"MOV R4, ", general(kScores + Plan::kFragment * (i + 1) - 1)}));
     add_arrival(code, ring);
@@ -132,7 +132,7 @@ class Compute {
       add_region(code, [&](Code& region) { add_score_gradient(region, fragment); });
       if (fragment == 0) add_wait(code, Ring::kScoreGradientEmpty, At::kThis, 1);
       code.add(line({"STTM.x16 tmem[UR12], ", general(kRows)}));
-      // Half of a pair's dS goes to the other CTA: it is stored when all that stays here is.
+      // A pair first stores the half of dS that stays in this CTA; the other half goes to the other CTA.
       if (!plan_.pair || fragment == 0) add_stores(code);
     }
     code.add("FENCE.VIEW.ASYNC.T");
@@ -147,7 +147,7 @@ class Compute {
   }
 
   void add_score_gradient(Code& code, uint32_t fragment) const {
-    constexpr uint32_t kHeld = 16;  // rows in registers
+    constexpr uint32_t kHeld = 16;  // rows held in registers
     for (uint32_t begin = 0; begin < Plan::kFragment; begin += kHeld) {
       add_rows(code, kPacked, begin, kHeld);
       for (uint32_t i = begin; i < begin + kHeld; i += 2) {
@@ -174,7 +174,7 @@ class Compute {
     code.add(line({format, general(to), ", ", general(from + 1), ", ", general(from)}));
   }
 
-  // What it sends the other CTA, and what it gets of it, which has sent as much at the same time.
+  // Sends half of dS to the other CTA, and receives as much from it at the same time.
   void add_exchange(Code& code) const {
     const uint32_t bytes = plan_.score_bytes() / 2;
     code.add("SYNCS.ARRIVE.TRANS64 RZ, [UR6], R3", {.barrier = Ring::kExchange, .tx_bytes = bytes});
@@ -182,8 +182,8 @@ class Compute {
     code.add("UTMALDG.4D [UR8], [UR4]", {.bytes = bytes, .barrier = Ring::kExchange});
   }
 
-  // The library masks every block of a causal head. Queries before a key do not see it: a word of bits for every 32, of which seven
-  // become predicates at a time, as in the forward pass.
+  // The library masks every block of a causal head. Queries before a key do not see it: one word of bits for every 32 queries, from
+  // which R2P sets seven predicates at a time, as in the forward pass.
   static void add_mask(Code& code) {
     code.add("VIADD R8, R0, UR51");
     for (uint32_t fragment = 0; fragment < Plan::kFragments; ++fragment) {

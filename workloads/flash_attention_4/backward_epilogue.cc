@@ -1,5 +1,5 @@
-// dV, then dK, when a CTA's last block of queries is done: each of the two compute warpgroups has half of the columns, in 16 bits
-// through shared memory to TMA. Where heads share keys they are added to memory in FP32.
+// Stores dV, then dK, after a CTA's last block of queries. Each of the two compute warpgroups has half of the columns. They go in
+// 16 bits through shared memory to TMA. If heads share keys, they are added to memory in FP32.
 #include <algorithm>
 
 #include "workloads/flash_attention_4/backward.h"
@@ -10,7 +10,7 @@ namespace {
 
 using Plan = FlashAttention4BackwardPlan;
 
-constexpr uint32_t kFirst = 16;  // register
+constexpr uint32_t kFirst = 16;  // first register
 
 void add_meeting(Code& code, uint32_t group) {
   code.add(line({"BAR.SYNC.DEFER_BLOCKING ", immediate(3 + group), ", 0x80"}),

@@ -1,5 +1,5 @@
-// The load warp of the backward pass. Of one CTA a block of Q serves S and dK, one of dO serves dP and dV; of a pair each is loaded
-// for either product, since halves for the one are not those for the other.
+// The load warp of the backward pass. With one CTA, a block of Q serves S and dK, and a block of dO serves dP and dV. With a pair,
+// each is loaded once per product, since the two products need different halves.
 //
 //   one CTA   K Q0, log-sum-exp | V dO0, dot | Q1, log-sum-exp | dO1, dot | ...
 //   a pair    K Q0, log-sum-exp | V dO0 dO0, dot | K | Q0, Q1, log-sum-exp | dO1 dO1, dot | Q1, Q2 ... | Q last
@@ -17,7 +17,7 @@ struct Part {
   uint32_t bytes;
 };
 
-// Waits for room, says how many bytes come, and asks for them. The cursor steps on with the last request where `steps`.
+// Waits for room, announces the bytes to the barrier, and issues the loads. If `steps`, the last load advances the cursor.
 void add_load(Code& code, const Plan& plan, int16_t full, int16_t cursor, bool steps, const std::vector<Part>& parts) {
   add_wait(code, static_cast<int16_t>(full + 1), cursor, 0);
   uint32_t bytes = 0;

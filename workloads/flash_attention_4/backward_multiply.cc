@@ -1,13 +1,13 @@
-// The multiply warp of the backward pass: one thread issues the five products of every block of queries, those of the next block's
-// scores ahead of this block's gradients:
+// The multiply warp of the backward pass. One thread issues the five products of every block of queries; the scores of the next
+// block come before the gradients of the current block:
 //
 //   one CTA       S0 dP0 dV0 | S1 dK0 dQ0 dP1 dV1 | S2 dK1 dQ1 dP2 dV2 | ... | dK dQ
 //   a pair        S0 dP0 dV0 | S1 dK0 dP1 dQ0 dV1 | ...
 //   own columns   S0 dP0 | S1 dV0 dK0 dQ0 dP1 | ... | dV dK dQ
 //
-// S and dP have their rows, keys, as the left operand in shared memory, dV and dK theirs, P and dS, in tensor memory; dQ, whose
-// rows are queries, reads dS and K from shared memory. dQ is made where dP and dS were (a pair: where S was), so that the next dP
-// (S) waits until it has been read.
+// The rows of S, dP, dV and dK are keys. Left operands: for S and dP, K and V in shared memory; for dV and dK, P and dS in tensor
+// memory. The rows of dQ are queries; it reads dS and K from shared memory. dQ overwrites the columns of dP and dS (with a pair: of
+// S), so the next dP (S) waits until dQ has been read.
 #include "workloads/flash_attention_4/backward.h"
 #include "workloads/flash_attention_4/roles.h"
 
@@ -67,7 +67,8 @@ class Multiplier {
              {.barrier = ring, .cursor = cursor, .advance = cursor < 0 ? 0U : 1U});
   }
 
-  // `steps` of 16: the left operand of `rows` rows in tensor memory or in shared memory, the right one in shared memory.
+  // Adds `steps` steps of 16 along k. The left operand of `rows` rows is in tensor memory or in shared memory, the right one in
+  // shared memory.
   void add_product(Code& code, bool left_in_tensor_memory, uint32_t steps, uint16_t rows, uint32_t columns) const {
     for (uint32_t i = 0; i < steps; ++i) {
       code.add(left_in_tensor_memory ? "UIADD3 UR10, UR10, 0x80, URZ" : "UIADD3 UR8, UR8, 0x2, URZ");
@@ -94,7 +95,7 @@ class Multiplier {
     add_commit(code, Ring::kProbabilityGradient);
   }
 
-  // dV += P dO, of the next block unless P has columns of its own.
+  // dV += P dO of the next block; with own_columns, of the current block.
   void add_value_gradient(Code& code) const {
     if (plan_.own_columns) {
       add_wait(code, Ring::kProbabilities, At::kThis, 0);
@@ -106,7 +107,7 @@ class Multiplier {
     if (plan_.own_columns) add_commit(code, Ring::kProbabilitiesRead);
   }
 
-  // dK += dS Q of this block.
+  // dK += dS Q of the current block.
   void add_key_gradient(Code& code) const {
     if (plan_.pair) {
       add_wait(code, Ring::kTurnedQueryFull, At::kThis, 0);
@@ -122,7 +123,7 @@ class Multiplier {
     }
   }
 
-  // dQ = dS K of this block. A pair has 64 of its queries each, and the keys of both.
+  // dQ = dS K of the current block. Each CTA of a pair has 64 of its queries and the keys of both CTAs.
   void add_query_gradient(Code& code) const {
     if (plan_.pair) {
       add_wait(code, Ring::kScoreGradient, At::kThis, 0);

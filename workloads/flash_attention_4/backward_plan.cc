@@ -11,7 +11,7 @@ namespace {
 
 using Plan = FlashAttention4BackwardPlan;
 
-constexpr uint32_t kBarrierBytes = 1024;  // mbarriers, then tensors aligned to 1024 bytes
+constexpr uint32_t kBarrierBytes = 1024;  // mbarriers, followed by tensors aligned to 1024 bytes
 
 std::optional<std::string> mistake(const configs::FlashAttention4& attention) {
   const configs::AttentionShape& shape = attention.shape();
@@ -44,8 +44,8 @@ void fill_in(Plan& plan) {
 
 }  // namespace
 
-// Of a pair Q and dO lie there twice, as right operands of either orientation, K as a left and as a right one. head_dim 128: 232448
-// bytes of one CTA, 231424 of a pair, as the library's source says.
+// With a pair, shared memory holds Q and dO twice, as right operands in both orientations, and K as a left and as a right operand.
+// At head_dim 128 this gives 232448 bytes for one CTA and 231424 for a pair, as the library's source states.
 uint32_t Plan::shared_memory_bytes() const {
   uint32_t bytes = kBarrierBytes + 2 * tile_bytes() + score_bytes();  // K and V, dS
   bytes += pair ? 4 * operand_bytes() + 2 * operand_bytes() + score_bytes() / 2 : (query_stages() + 1) * tile_bytes();

@@ -1,7 +1,8 @@
-// The warps that add dQ to memory, a thread a query (of a pair half of one), and the relay warp.
+// The warps that add dQ to memory, with one query per thread (half a query with a pair), and the relay warp.
 //
-// dQ goes from tensor memory to registers at once, which frees its columns, and then, some columns at a time, through shared memory
-// to a bulk addition that L2 does in FP32. One warp asks for it, and waits until the room of an earlier one has been read.
+// dQ moves from tensor memory to registers at once, which frees its columns. It then goes, some columns at a time, through shared
+// memory to a bulk addition that L2 performs in FP32. One warp issues the additions and waits until an earlier one has read its
+// buffer.
 #include "workloads/flash_attention_4/backward.h"
 #include "workloads/flash_attention_4/roles.h"
 
@@ -10,14 +11,15 @@ namespace {
 
 using Plan = FlashAttention4BackwardPlan;
 
-constexpr uint32_t kFirst = 16;  // register of dQ
+constexpr uint32_t kFirst = 16;  // first register of dQ
 constexpr uint32_t kLoaded = 32;
 
 void add_meeting(Code& code) {
   code.add("BAR.SYNC.DEFER_BLOCKING 0x2, 0x80", {.barrier = BackwardBarriers::kReduce, .count = 32 * Plan::kReduceWarps});
 }
 
-// Of this block's turn in the fixed order: the counter is read until it has this CTA's number. The first reading has it here.
+// Waits for the CTA's turn in the deterministic order: polls a counter until it equals the CTA's number. Here the first poll
+// succeeds.
 void add_turn(Code& code) {
   code.add("LDG.E.STRONG.GPU R8, desc[UR4][R6.64]", {.bytes = 32, .stream = kStreamCounters});
   code.add("ISETP.NE.AND P2, PT, R8, R9, PT").add("@P2 BRA `(.L_turn)");
@@ -50,7 +52,7 @@ std::vector<traces::Node> backward_reduce_body(const Plan& plan, bool adds) {
   add_wait(block, BackwardRings::kQueryGradient, BackwardCursors::kThis, 1);
   for (uint32_t i = 0; i < plan.query_gradients(); i += kLoaded)
     block.add(line({"LDTM.x32 ", general(kFirst + i), ", tmem[UR10]"}));
-  // The wait for the loads: the last register of each.
+  // Wait for the loads by reading the last register of each.
   for (uint32_t i = kLoaded - 1; i < plan.query_gradients(); i += kLoaded) block.add(line({"MOV R4, ", general(kFirst + i)}));
   block.add("WARPSYNC.ALL");
   add_arrival(block, BackwardRings::kQueryGradientEmpty);
@@ -65,7 +67,7 @@ std::vector<traces::Node> backward_reduce_body(const Plan& plan, bool adds) {
   return body;
 }
 
-// Tells the multiply warp, which is that of the pair's first CTA, that the other CTA's half of dS is there.
+// Tells the multiply warp, which is in the pair's first CTA, that the other CTA's half of dS has arrived.
 std::vector<traces::Node> backward_relay_body(const Plan& plan) {
   if (!plan.pair) return backward_spare_body(plan);
   Code entry(*plan.architecture);

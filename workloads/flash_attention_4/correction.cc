@@ -1,6 +1,7 @@
-// The correction warpgroup, a thread a row of both tiles. Behind the first block of a tile it reads, tile after tile, what the
-// row's earlier results shrink by, and rescales O where a row of the warp needs it (correction_rescale, 16 columns at a time); at
-// the end of a tile it divides O by the row's sum and puts it into shared memory in 16 bits (correction_epilogue).
+// The correction warpgroup processes the rows of both tiles, with one thread per row. After the first block of a tile it reads, for
+// each tile in turn, the factors that rescale the rows' earlier results. If a row of the warp needs it, it rescales O
+// (correction_rescale, 16 columns at a time). At the end of a tile it divides O by the row's sum and stores it to shared memory in
+// 16 bits (correction_epilogue).
 #include "workloads/flash_attention_4/roles.h"
 
 namespace warpfold::workloads::attention4 {
@@ -8,8 +9,8 @@ namespace {
 
 using Plan = FlashAttention4Plan;
 
-constexpr uint32_t kColumns = 16;  // of O at a time
-constexpr uint32_t kOutput = 16;   // first register
+constexpr uint32_t kColumns = 16;  // columns of O at a time
+constexpr uint32_t kOutput = 16;   // first register of O
 
 class Correction {
  public:
@@ -18,7 +19,7 @@ class Correction {
   std::vector<traces::Node> body() const {
     Code entry(architecture_);
     add_entry(entry, plan_.correction_registers);
-    // Of a first tile nothing is to be rescaled.
+    // The first tile has nothing to rescale.
     for (int tile = 0; tile < 2; ++tile) add_arrival(entry, Rings::probabilities(tile));
     Code first(architecture_);
     add_statistics(first, 0);
@@ -59,7 +60,7 @@ class Correction {
     return code.add("UIADD3 UR50, UR50, -0x1, URZ").add("@P1 BRA `(.L_block)");
   }
 
-  // 16 columns of O times the row's factor; two such parts are in flight.
+  // Multiplies 16 columns of O by the row's factor. Two such parts are in flight.
   static uint32_t add_multiplied(Code& code, uint32_t column) {
     const uint32_t output = kOutput + column % (2 * kColumns);
     code.add(line({"LDTM.x16 ", general(output), ", tmem[UR10]"}));

@@ -1,10 +1,10 @@
-// Dropout in FlashAttention-4, which the library itself has not: a thread has a row, so that a block of 128 keys is eight Philox
-// calls of 16 scores, or 32 of four. What a call takes and how its words are applied is FlashAttention-3's
-// (workloads/flash_attention_3/dropout.cc), counted there in compiled code with 8 bits and with stored bits. The sum of a row is
-// that of the scores before dropout.
+// Dropout in FlashAttention-4; the library itself has none. A thread processes one row, so a block of 128 keys takes eight Philox
+// calls of 16 scores, or 32 calls of four. The instructions per call and their use follow FlashAttention-3
+// (workloads/flash_attention_3/dropout.cc), where they were counted in compiled code with 8 bits and with stored bits. The sum of a
+// row is taken before dropout.
 //
-// Calls stand where their words are used, between the exponentials of a fragment and its way to tensor memory, and the list
-// scheduler puts them beside these: Philox fills the cycles that the special-function pipe leaves.
+// A call is emitted next to the use of its words, between the exponentials of a fragment and its store to tensor memory. The list
+// scheduler places it beside them, so that Philox fills the issue slots that the special-function pipe leaves free.
 #include "workloads/flash_attention_4/softmax.h"
 
 namespace warpfold::workloads::attention4 {
@@ -21,7 +21,7 @@ FusedDropout fused(const Plan& plan) {
           .threshold = general(Registers::kThreshold)};
 }
 
-// A sign bit, spread over a half, is the mask of a score; 14 shifts of 32 pairs are multiplications.
+// The mask of a score is a sign bit spread over a half-word. Of the shifts for 32 pairs, 14 are multiplications.
 void add_stored_bits(Code& code, uint32_t fragment) {
   for (uint32_t i = 0; i < kPairsOfFragment; ++i) {
     const std::string word = general(Registers::kDropout + fragment);
@@ -37,7 +37,8 @@ void add_stored_bits(Code& code, uint32_t fragment) {
 
 }  // namespace
 
-// 128 bits a row. assumed: they lie as they are read, 512 bytes a warp, and the address runs ahead by a constant a block.
+// Loads 128 bits per row. assumed: the bits are stored in the order of reading, 512 bytes per warp, and the address advances by a
+// constant per block.
 void add_mask_load(Code& code, const Plan& plan) {
   if (plan.dropout != configs::STORED_BITS) return;
   const std::string address = general(Registers::kDropout + 8);
@@ -63,7 +64,7 @@ KeptPair add_dropout_of_pair(Code& code, const Plan& plan, uint32_t pair) {
   const uint32_t first = 2 * pair;
   KeptPair kept{general(Registers::score(first)), general(Registers::score(first + 1))};
   if (plan.dropout != configs::FUSED_PHILOX || plan.threshold_bits != 32) return kept;
-  const uint32_t place = first % plan.scores_of_call();  // in the call that makes the pair's words
+  const uint32_t place = first % plan.scores_of_call();  // position of the pair within its call
   if (place == 0) add_rounds_with_kept_keys(code, fused(plan), first / plan.scores_of_call());
   for (std::string* score : {&kept.low, &kept.high}) {
     const uint32_t i = place + (score == &kept.high ? 1 : 0);

@@ -1,4 +1,4 @@
-// The epilogue warp stores O, which the correction warps have put into shared memory, by TMA.
+// The epilogue warp stores O by TMA from shared memory, where the correction warps have put it.
 #include "workloads/flash_attention_4/roles.h"
 
 namespace warpfold::workloads::attention4 {

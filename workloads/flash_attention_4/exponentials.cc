@@ -1,6 +1,6 @@
-// From scores to probabilities. Instruction mix and order are those of the same arithmetic written in CUDA and compiled for sm_100a
-// (CUDA 13.0, 167 to 179 registers): the scales run ahead, four beside each exponential until all are made; a pair is packed when
-// both of its exponentials are there; an emulated pair has two clamps, three additions, three polynomial steps and two shifts with
+// From scores to probabilities. Instruction mix and order follow the same arithmetic written in CUDA and compiled for sm_100a (CUDA
+// 13.0, 167 to 179 registers). The scales run ahead, four beside each exponential until all are done. A pair is packed as soon as
+// both exponentials are ready. An emulated pair takes two clamps, three additions, three polynomial steps and two shifts with
 // addition.
 #include "workloads/common/list_schedule.h"
 #include "workloads/flash_attention_4/softmax.h"
@@ -12,7 +12,8 @@ using Plan = FlashAttention4Plan;
 
 constexpr uint32_t kPairsOfFragment = Plan::kFragmentScores / 2;
 
-// 2^x = 2^floor(x) times a polynomial of the rest: the sum with 1.5 x 2^23, rounded down, has the floor in its last bits.
+// 2^x = 2^floor(x) times a polynomial of the fraction. Adding 1.5 x 2^23 with rounding towards minus infinity leaves the floor in
+// the lowest bits of the sum.
 void add_emulated(Code& code, uint32_t pair) {
   const std::string low = general(Registers::score(2 * pair));
   const std::string high = general(Registers::score(2 * pair + 1));
@@ -37,7 +38,7 @@ void add_made(Code& code, uint32_t pair) {
   }
 }
 
-// Emulated pairs lie evenly among those of the second and third fragment, and, where these are too few, of all.
+// Emulated pairs are spread evenly over the second and third fragment or, if those have too few pairs, over all fragments.
 bool emulated(const Plan& plan, uint32_t pair) {
   constexpr uint32_t kInner = (Plan::kFragments - 2) * kPairsOfFragment;
   const bool inner = plan.emulated_pairs <= kInner;
@@ -78,7 +79,7 @@ void add_exponentials(Code& code, const Plan& plan, uint32_t begin, uint32_t end
   code.add(list_schedule(code.architecture(), region.instructions()));
 }
 
-// Four chains, which are added up at the end.
+// Four chains of additions, combined at the end.
 void add_row_sum(Code& code) {
   constexpr uint32_t kChains = 4;
   const auto chain = [](uint32_t i) { return general(Registers::score(2 * i)); };

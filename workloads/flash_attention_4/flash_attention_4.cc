@@ -27,7 +27,7 @@ std::string describe(const configs::AttentionShape& shape, const Plan& plan) {
 }
 
 void add_synchronisation(traces::Kernel& kernel, const Plan& plan) {
-  constexpr uint32_t kWarps = 4;  // of a softmax or correction warpgroup
+  constexpr uint32_t kWarps = 4;  // warps of a softmax or correction warpgroup
   kernel.rings = {{"block_full", plan.stages, 1, false}, {"block_empty", plan.stages, 1, true}};
   const auto add = [&kernel](const std::string& name, uint32_t arrivals, bool free) {
     for (uint32_t tile = 0; tile < Plan::kTiles; ++tile) kernel.rings.push_back({name + std::to_string(tile), 1, arrivals, free});
@@ -45,7 +45,7 @@ void add_synchronisation(traces::Kernel& kernel, const Plan& plan) {
                     {"tile", 1, 0},           {"block", 1, 0},         {"statistics", 1, 0}};
 }
 
-// TMA moves no rows behind the last query, of which the last tile asks.
+// The last tile also requests rows after the last query, which TMA does not move.
 traces::MemoryStream row_stream(const std::string& name, bool write, const Plan& plan, uint64_t row_bytes) {
   const AttentionTiles& tiles = plan.tiles;
   const uint64_t asked = tiles.query_tiles().size() * Plan::kTiles * Plan::kTileRows;
@@ -59,7 +59,7 @@ void add_streams(traces::Kernel& kernel, const Plan& plan, const configs::Attent
     readers.order = KeyReaders::Order::kLongestFirst;
     readers.section = heads_within(plan.tiles, kSectionBytes);
   }
-  // A pair reads a block of keys once for the queries of both.
+  // A pair reads each block of keys once, for the queries of both CTAs.
   const AttentionTiles reading(shape, Plan::kTiles * Plan::kTileRows * (plan.pair ? 2 : 1), Plan::kTileKeys,
                                plan.tiles.rows_of_query() > 1);
   const uint64_t row_bytes = plan.head_dim() * Plan::kElementBytes;
@@ -76,8 +76,7 @@ std::vector<uint64_t> parameters_of(const Plan& plan, const QueryTile& tile, uin
   return {tiles, more, masked, more - masked, rescaled, unscaled, more - rescaled * (unscaled + 1)};
 }
 
-// Tiles of equal length, dealt to as many CTAs as there are SMs: the library's StaticPersistentTileScheduler, of pairs where they
-// are.
+// Assigns tiles of equal length to as many CTAs (or pairs) as there are SMs for: the library's StaticPersistentTileScheduler.
 void add_equal_tiles(traces::Kernel& kernel, const Plan& plan, const configs::Gpu& gpu) {
   const uint64_t group = plan.pair ? 2 : 1;
   const uint64_t heads = plan.tiles.batch() * plan.tiles.heads();
@@ -91,7 +90,7 @@ void add_equal_tiles(traces::Kernel& kernel, const Plan& plan, const configs::Gp
   add(tiles / running, running - tiles % running);
 }
 
-// A CTA for each causal tile (SingleTileLPTScheduler).
+// One CTA per causal tile (SingleTileLPTScheduler).
 void add_causal_tiles(traces::Kernel& kernel, const Plan& plan) {
   const std::vector<QueryTile>& of_head = plan.tiles.query_tiles();
   const auto add = [&](const QueryTile& tile, uint64_t ctas) {

@@ -1,4 +1,4 @@
-// The load warp: Q of both tiles once, keys and values block after block through one ring, each by TMA.
+// The load warp: TMA loads Q of both tiles once, and then keys and values, block by block, through one ring.
 //
 //   K0, Q0, Q1, V0 | K1, V1 | K2, V2 | ...
 #include "workloads/flash_attention_4/roles.h"

@@ -1,10 +1,11 @@
-// The multiply warp: one of its threads issues every product of the CTA. Behind the first block's scores each step has, tile after
-// tile, P V of the block before and Q K^T of this one, so that one tile's products run while the other's scores are exponentiated:
+// The multiply warp: one thread issues every product of the CTA. After the first block's scores, each step issues, tile after tile,
+// P V of the previous block and Q K^T of the current one. One tile's products thus run while the other tile's scores are
+// exponentiated:
 //
 //   S0 S1 | O0 S0 O1 S1 | O0 S0 O1 S1 | ... | O0 O1
 //
-// P V waits for three quarters of P, and, behind the products of these, for the last one (split_P_arrive). Scores are made anew in
-// the columns of P, which the tile's products before have read: nothing is waited for.
+// P V waits for three quarters of P and, after the products on these, for the last quarter (split_P_arrive). New scores overwrite
+// the columns of P without a wait, since the tile's earlier products have read them.
 #include "workloads/flash_attention_4/roles.h"
 
 namespace warpfold::workloads::attention4 {

@@ -11,18 +11,18 @@ namespace {
 
 using Plan = FlashAttention4Plan;
 
-// flash_fwd_sm100.py (Dao-AILab/flash-attention @0251105), _setup_attributes: what Q, O, K and V share of shared memory.
+// Shared memory for Q, O, K and V: flash_fwd_sm100.py (Dao-AILab/flash-attention @0251105), _setup_attributes.
 constexpr uint32_t kTensorBytes = 224 * 1024;
-// What the rows' scales, sums and maxima take, two words for each of 256 rows, and barriers beside them (assumed: 1 KB).
+// Scales, sums and maxima of the rows, two words for each of 256 rows, and barriers (assumed: 1 KB).
 constexpr uint32_t kRowBytes = 2 * 256 * 4 + 1024;
 constexpr uint32_t kMostStages = 32;
 
 constexpr uint32_t kPairs = Plan::kTileKeys / 2;
 constexpr double kDefaultRescaleShare = 0.1;  // T. Dao, announcing the paper: "avoid 90% of softmax rescaling"
 
-// Pairs of a row's exponentials that the library emulates: of the second and third of four fragments of 32 those whose first
-// element k has k % frequency >= frequency - 4 (softmax.py, apply_exp2_convert). Frequencies of _TUNING_CONFIG and the default
-// behind it.
+// Pairs of a row's exponentials that the library emulates. Of the second and third of four fragments of 32, these are the pairs
+// whose first element k has k % frequency >= frequency - 4 (softmax.py, apply_exp2_convert). Frequencies are those of
+// _TUNING_CONFIG and its default.
 uint32_t library_pairs(const Plan& plan, bool fast_exponentials) {
   if (fast_exponentials) return 0;
   const uint32_t frequency = plan.pair ? 10 : 16;
@@ -31,8 +31,8 @@ uint32_t library_pairs(const Plan& plan, bool fast_exponentials) {
   return pairs * (Plan::kFragments - 2);
 }
 
-// setmaxnreg: _TUNING_CONFIG, and the defaults behind it. With dropout the softmax warps have the defaults, where the library's
-// own of a pair and of sm_103, 176, leave no room for random words.
+// setmaxnreg: _TUNING_CONFIG and its defaults. With dropout the softmax warps take the defaults: the library's values for a pair
+// and for sm_103, 176, leave no room for random words.
 void share_registers(Plan& plan, bool fast_exponentials) {
   if (plan.head_dim() >= 96 && plan.dropout != configs::NONE) {
     plan.softmax_registers = 192;
@@ -77,7 +77,7 @@ Expected<Plan> plan_flash_attention_4(const configs::FlashAttention4& attention,
   }
   if (attention.longest_first() && !shape.causal())
     return fail("flash_attention_4: longest_first is an order of causal tiles; without causal all tiles are of one length");
-  // The library's default scheduler: persistent CTAs without causal mask, else a CTA for each tile.
+  // The library's default scheduler: persistent CTAs without a causal mask, otherwise one CTA per tile.
   plan.persistent = !shape.causal();
   plan.longest_first = shape.causal() && (!attention.has_longest_first() || attention.longest_first());
   if (attention.maximum_of_load() && !fast_exponentials)
@@ -86,8 +86,8 @@ Expected<Plan> plan_flash_attention_4(const configs::FlashAttention4& attention,
   plan.dropout = shape.dropout();
   if (shape.has_philox_rounds()) plan.philox_rounds = shape.philox_rounds();
   if (shape.has_threshold_bits()) plan.threshold_bits = shape.threshold_bits();
-  // Philox fills the pipe that emulates, so that no share of it is faster (docs/future_gpus.md): assumed, the kernel's author
-  // measures.
+  // With fused Philox nothing is emulated: Philox fills the pipe that emulation would use, so that any emulated share is slower
+  // (docs/future_gpus.md). assumed: the kernel's author measures this.
   plan.emulated_pairs = attention.has_emulated_exponential_share()
                             ? static_cast<uint32_t>(std::lround(attention.emulated_exponential_share() * kPairs))
                         : plan.dropout == configs::FUSED_PHILOX ? 0

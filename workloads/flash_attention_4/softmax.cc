@@ -1,8 +1,8 @@
-// A softmax warpgroup: the rows of one tile, a thread a row. Of each block, in the library's order (softmax_step): S from tensor
-// memory to registers, the row's maximum and what earlier results shrink by, which goes to the correction warps, P to tensor
-// memory, which the multiply warp hears of at three quarters and at the end, and at last the sum of the row. The instruction mix is
-// that of the same arithmetic compiled for sm_100a, as exponentials.cc says; what surrounds the blocks is assumed after the source,
-// and short.
+// A softmax warpgroup processes the rows of one tile, one row per thread. For each block it proceeds in the library's order
+// (softmax_step): it loads S from tensor memory to registers; computes the row's maximum and the rescaling factor for earlier
+// results, which goes to the correction warps; stores P to tensor memory, notifying the multiply warp at three quarters and at the
+// end; and adds up the row. The instruction mix is that of the same arithmetic compiled for sm_100a (exponentials.cc). assumed: the
+// code around the blocks, which follows the source and is short.
 #include "workloads/flash_attention_4/softmax.h"
 
 namespace warpfold::workloads::attention4 {
@@ -42,7 +42,7 @@ class Softmax {
     return loop_of(code, {.parameter = parameter});
   }
 
-  // The correction warps hear of the rows' scales, or sums.
+  // Notifies the correction warps that the rows' scales, or sums, are in shared memory.
   void add_statistics(Code& code) const { code.add("BAR.ARV 0x1, 0x100", {.barrier = Barriers::statistics(tile_), .count = 256}); }
 
   void add_block(Code& code, bool masked, bool first) const {
@@ -70,7 +70,7 @@ class Softmax {
     add_row_sum(code);
   }
 
-  // Keys from a row's limit on are not seen: a word of bits for every 32 keys, of which seven become predicates at a time.
+  // Masks the keys from a row's limit on: one word of bits for every 32 keys, from which R2P sets seven predicates at a time.
   void add_mask(Code& code) const {
     code.add("VIADD R8, R0, UR51");
     for (uint32_t fragment = 0; fragment < Plan::kFragments; ++fragment) {
@@ -86,7 +86,7 @@ class Softmax {
     }
   }
 
-  // Two scores at a time in four chains.
+  // Maximum in four chains, two scores at a time.
   void add_maximum(Code& code) const {
     constexpr uint32_t kChains = 4;
     const auto pair = [](uint32_t i) {
@@ -101,7 +101,7 @@ class Softmax {
     code.add(line({"FMNMX3.FTZ ", chain(0), ", ", chain(0), ", ", chain(2), ", ", chain(3), ", !PT"}));
   }
 
-  // Of the loads' own maxima and the row's so far.
+  // Maximum of the loads' own maxima and the row's previous maximum.
   void add_maximum_of_fragments(Code& code) const {
     const std::string all = general(Registers::kWork);
     code.add(line({"FMNMX3.FTZ ", all, ", ", general(Registers::score(0)), ", ", general(Registers::score(32)), ", ",
@@ -109,7 +109,8 @@ class Softmax {
     code.add(line({"FMNMX3.FTZ ", all, ", ", all, ", ", general(Registers::score(96)), ", R1, !PT"}));
   }
 
-  // What earlier results shrink by: nothing where the maximum has grown by no more than a threshold; then the old one is kept.
+  // Factor that rescales earlier results. If the maximum has grown by no more than a threshold, the old maximum is kept and nothing
+  // is rescaled.
   void add_scale(Code& code, bool first) const {
     const std::string maximum = general(Registers::kMaximum);
     const std::string scale = general(Registers::kScale);

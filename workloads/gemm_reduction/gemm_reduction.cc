@@ -10,12 +10,12 @@ namespace warpfold::workloads {
 namespace {
 
 constexpr uint32_t kWarpThreads = 32;
-constexpr uint32_t kValues = 4;     // of a thread: one 16-byte load of each part
+constexpr uint32_t kValues = 4;     // per thread: one 16-byte load of each part
 constexpr uint32_t kPartBytes = 4;  // FP32
-// assumed: 512 threads, of its template arguments <32, 16, ...> in profiles.
+// assumed: 512 threads, from the template arguments <32, 16, ...> in profiles.
 constexpr uint32_t kWarps = 16;
 constexpr uint32_t kFirstPart = 12;  // registers below: index and addresses
-// Parts whose loads are in flight at a time. assumed: as many as 64 registers hold beside the addresses.
+// Parts whose loads are in flight together. assumed: as many as fit in 64 registers beside the addresses.
 constexpr uint32_t kPartsAhead = 8;
 
 void add_parts(Code& code, uint32_t parts) {
@@ -39,12 +39,12 @@ configs::ElementType result_of(const configs::GemmReduction& reduction) {
   return reduction.has_output_type() ? reduction.output_type() : configs::BF16;
 }
 
-// A thread's bytes of the result.
+// Bytes of the result per thread.
 std::string_view stride_of(configs::ElementType type) {
   return type == configs::FP32 ? "0x10" : type == configs::FP8 ? "0x4" : "0x8";
 }
 
-// Four sums of a thread, in the result's type.
+// Stores a thread's four sums in the result's type.
 void add_store(Code& code, configs::ElementType type) {
   const auto bytes = [](uint32_t of_value) { return isa::Effect{.bytes = kValues * of_value * kWarpThreads, .stream = 1}; };
   switch (type) {

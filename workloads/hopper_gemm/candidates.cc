@@ -15,7 +15,7 @@ namespace {
 using configs::GemmOffer;
 using configs::HopperGemm;
 
-// The shape as a library's rules see it: contiguous groups are one matrix of all rows.
+// The shape that a library's rules see: contiguous groups are one matrix with all their rows.
 struct Shape {
   uint64_t m;
   uint64_t n;
@@ -33,7 +33,8 @@ bool offers(const GemmOffer& offer, const configs::GemmLibrary& library, const H
   return common && !offer.has_blackwell() && !offer.has_ampere() && is_for(offer, {shape.m, shape.n, shape.groups}, gemm.type());
 }
 
-// A cluster of DeepGEMM's rule (is_tma_multicast_legal): tiles that share an operand must come out even.
+// DeepGEMM's condition for multicast (is_tma_multicast_legal): the tiles must divide evenly into clusters whose CTAs share an
+// operand.
 bool tiles_evenly(const HopperGemm& kernel, const configs::GemmLibrary& library, const Shape& shape) {
   if (kernel.cluster_m() * kernel.cluster_n() == 1) return true;
   if (shape.m < library.multicast_from_m() || shape.groups > 1) return false;
@@ -42,7 +43,7 @@ bool tiles_evenly(const HopperGemm& kernel, const configs::GemmLibrary& library,
   return along_m && along_n;
 }
 
-// The kernels of one offer that fit the GPU, each with the first number of stages that does.
+// Adds the kernels of one offer that fit the GPU, each with the first stage count that fits.
 void add_offer(const GemmOffer& offer, const HopperGemm& gemm, const configs::GemmLibrary& library, const configs::Gpu& gpu,
                std::vector<HopperGemm>& all) {
   HopperGemm common = library.common();
@@ -61,7 +62,7 @@ void add_offer(const GemmOffer& offer, const HopperGemm& gemm, const configs::Ge
 struct Waves {
   uint64_t tiles;
   uint64_t waves;
-  uint64_t last;  // tiles of the last one
+  uint64_t last;  // tiles of the last wave
 
   Waves(const HopperGemm& kernel, const Shape& shape, uint64_t sms)
       : tiles(ceil_div(shape.m, kernel.tile_m()) * ceil_div(shape.n, kernel.tile_n()) * shape.groups),
@@ -69,7 +70,7 @@ struct Waves {
         last(tiles % sms == 0 ? sms : tiles % sms) {}
 };
 
-// DeepGEMM's rule (get_best_configs). Among clusters of one tile the first stands.
+// Picks a kernel by DeepGEMM's rule (get_best_configs). Between clusters with equal tiles the first wins.
 HopperGemm by_waves(const std::vector<HopperGemm>& kernels, const configs::GemmLibrary& library, const Shape& shape, uint64_t sms) {
   const bool narrow = library.selection() == configs::FEWEST_WAVES_NARROW;
   const auto rank = [&](const HopperGemm& kernel) {

@@ -1,9 +1,9 @@
-// A consumer warpgroup of a Hopper GEMM: wgmma from the filled stages, then the epilogue through shared memory and TMA.
+// A consumer warpgroup of a Hopper GEMM: wgmma on the filled stages, then the epilogue through shared memory and TMA.
 //
 // The instruction mix of one k-block is that of CUTLASS 4.7.0's sm_90 kernels (fp16, CUDA 13.0, counted in its disassembly: 48
 // instructions cooperative with 4 wgmma, 57 ping-pong 128x128 with 8; each further wgmma costs one UIADD3 and one UMOV for its
-// descriptors). The order and the registers are ours. All four warps of the group run every instruction. Code outside the
-// k-block was not counted: assumed, after CUTLASS's structure (peeled first k-block, one wgmma group in flight, release one
+// descriptors). The order and the registers are ours. All four warps of the group run every instruction. assumed: the code outside
+// the k-block, which was not counted and follows CUTLASS's structure (peeled first k-block, one wgmma group in flight, release one
 // k-block behind, linear-combination epilogue without a source matrix).
 #include <iterator>
 
@@ -25,7 +25,7 @@ class Consumer {
   std::vector<traces::Node> body() const;
 
  private:
-  // k-blocks of the other warpgroup's tile, which lie between two tiles of this one in the ring.
+  // k-blocks of the other warpgroup's tile. In the ring they lie between two tiles of this warpgroup.
   uint32_t skipped() const { return plan_.pingpong ? static_cast<uint32_t>(plan_.k_blocks) : 0; }
   uint32_t wgmmas() const { return plan_.k_steps() * plan_.accumulator_blocks(); }
 
@@ -64,7 +64,7 @@ void Consumer::add_entry(Code& code) const {
       .add("SHF.L.U32 R5, R5, 0x4, RZ");
 }
 
-// Tile coordinates from the linear tile number: two divisions by multiplication and the swizzle. assumed.
+// Tile coordinates from the linear tile number. assumed: two divisions by multiplication, and the swizzle.
 void Consumer::add_tile_start(Code& code) const {
   code.add("IMAD.HI.U32 R18, R7, R16, RZ").add("SHF.R.U32.HI R18, RZ, 0x5, R18").add("IMAD R19, R18, -0x21, R7");
   code.add("IMAD.HI.U32 R20, R19, R16, RZ").add("LOP3.LUT R21, R19, 0x7, RZ, 0xc0, !PT").add("SHF.L.U32 R20, R20, 0x7, RZ");
@@ -77,7 +77,7 @@ void Consumer::add_tile_end(Code& code) const {
   code.add("VIADD R7, R7, 0x84").add("ISETP.GE.AND P0, PT, R7, R17, PT").add("@!P0 BRA `(.L_tile)");
 }
 
-// The first check is the early look whose result CUTLASS carries as a token; it may already hold the warp for a while.
+// The first check is the early one whose result CUTLASS keeps as a token; it can already block the warp for a while.
 void Consumer::add_wait(Code& code) const {
   const auto read = static_cast<int16_t>(HopperCursors::kRead + group_);
   code.add("SHF.L.U32 R3, R2, 0x1f, RZ").add("ULEA UR44, UR38, UR37, 0x3");
@@ -95,7 +95,7 @@ void Consumer::add_release(Code& code, uint32_t advance) const {
            {.barrier = HopperRings::kEmpty, .cursor = static_cast<int16_t>(HopperCursors::kRelease + group_), .advance = advance});
 }
 
-// Adds the k-block's partial sums to the tile's, once the tensor core has finished them.
+// Waits for the tensor core to finish the k-block, then adds its partial sums to the tile's sums.
 void Consumer::add_promotion(Code& code, bool first) const {
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
   for (uint32_t i = 0; i < plan_.accumulators(); ++i) {
@@ -104,7 +104,7 @@ void Consumer::add_promotion(Code& code, bool first) const {
   }
 }
 
-// `first`: it starts the accumulators and has no stage to release yet.
+// `first`: the k-block that initialises the accumulators and has no earlier stage to release.
 void Consumer::add_k_block(Code& code, bool first) const {
   const bool counted_128 = !plan_.pingpong && plan_.tile_n <= 128;  // cooperative 128x128 recomputes its shared-memory window
   if (counted_128) code.add("S2UR UR54, SR_CGACTAID").add("UMOV UR53, 0x400").add("ULEA UR37, UR54, UR53, 0x18");
@@ -138,7 +138,7 @@ void Consumer::add_order_arrive(Code& code, int16_t ring) const {
   code.add("SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR48], RZ", {.barrier = static_cast<int16_t>(ring + 1 - group_)});
 }
 
-// start, scales of B | k-blocks
+// Nodes: tile start with the loads of B's scales | k-blocks
 std::vector<traces::Node> Consumer::scaled_products(traces::TripCount k_blocks) const {
   Code head(architecture_);
   add_tile_start(head);
@@ -149,7 +149,7 @@ std::vector<traces::Node> Consumer::scaled_products(traces::TripCount k_blocks) 
   return {block_of(head), loop_of(pass, k_blocks)};
 }
 
-// start, first k-block | further k-blocks
+// Nodes: tile start and first k-block | further k-blocks
 std::vector<traces::Node> Consumer::products(traces::TripCount further) const {
   Code head(architecture_);
   add_tile_start(head);
@@ -165,7 +165,7 @@ std::vector<traces::Node> Consumer::products(traces::TripCount further) const {
   return nodes;
 }
 
-// wait for the turn | add the sums before | store them for the part behind | or hand the tile over
+// Nodes: wait for the turn | add the sums of earlier parts | store the sums for the next part | or run the epilogue
 std::vector<traces::Node> Consumer::serial_parts(const Code& epilogue) const {
   Code poll(architecture_);
   add_turn_poll(poll);
@@ -194,7 +194,8 @@ void Consumer::add_products_end(Code& code) const {
   add_release(code, 1 + skipped());
 }
 
-// Stream-K: a part of a tile, whose sums go to the CTA that ends it, or that takes the others' and hands the tile over.
+// Stream-K: a part of a tile. If `ends`, this CTA adds the sums of the tile's other CTAs and runs the epilogue; otherwise it stores
+// its sums for the CTA that ends the tile.
 std::vector<traces::Node> Consumer::piece(bool ends) const {
   using Parameters = HopperParameters;
   const int32_t all = ends ? Parameters::kEnded : Parameters::kBegun;
@@ -214,7 +215,7 @@ std::vector<traces::Node> Consumer::piece(bool ends) const {
   return {traces::Loop{{.parameter = ends ? Parameters::kHasEnded : Parameters::kHasBegun}, std::move(nodes)}};
 }
 
-// products | wait for the last group, release its stage, epilogue
+// Nodes: products | wait for the last wgmma group, release its stage, epilogue
 std::vector<traces::Node> Consumer::tile() const {
   std::vector<traces::Node> nodes =
       plan_.scaled ? scaled_products({.literal = plan_.k_blocks}) : products({.literal = plan_.k_blocks - 1});

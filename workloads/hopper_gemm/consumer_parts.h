@@ -5,45 +5,47 @@
 
 namespace warpfold::workloads {
 
-// Pieces that a consumer warpgroup of a Hopper GEMM is put together from.
+// Registers that the pieces of a consumer warpgroup's code agree on.
 struct HopperRegisters {
-  static constexpr uint32_t kFirstPacked = 8;        // R8-R15: packed results on their way to shared memory, or scales
-  static constexpr uint32_t kFirstAccumulator = 24;  // of the tensor core
+  static constexpr uint32_t kFirstPacked = 8;        // R8-R15: packed results before their store to shared memory, or scales
+  static constexpr uint32_t kFirstAccumulator = 24;  // first accumulator of the tensor core
 };
 
-// Where the tile's sums stand at the end: behind the tensor core's own accumulators when partial sums are promoted.
+// First register of the tile's final sums. They follow the tensor core's accumulators if partial sums are promoted, and are those
+// accumulators otherwise.
 uint32_t first_sum(const HopperPlan& plan);
 
-// The i-th wgmma of a k-block: k-steps outside, 64-row blocks inside. The last one ends the group.
+// Adds the i-th wgmma of a k-block: k-steps are the outer loop, 64-row blocks the inner one. The last wgmma commits the group.
 void add_wgmma(Code& code, const HopperPlan& plan, uint32_t index, bool first);
 
-// A tile's way through shared memory to L2, CUTLASS's and DeepGEMM's.
+// Move a tile from registers through shared memory to L2: CUTLASS's epilogue, and DeepGEMM's.
 void add_sub_tile_epilogue(Code& code, const HopperPlan& plan, int group);
 void add_whole_tile_epilogue(Code& code, const HopperPlan& plan, int group);
-// Until the last tile's buffer is read and all consumers are here: WHOLE_TILE, before the products of the next one.
+// WHOLE_TILE: waits, before the next tile's products, until TMA has read the last tile's buffer and all consumers have arrived.
 void add_whole_tile_wait(Code& code, const HopperPlan& plan);
 
-// `count` sums from `first` on, whose results go to `to` and behind it: half as many where one is made of two.
+// `count` sums from register `first` on. Their results go to registers from `to` on; SWIGLU makes one result of two sums.
 struct Sums {
   uint32_t first;
   uint32_t count;
   uint32_t to;
 };
 
-// What is fused: before a tile's first result, vectors on their way into shared memory and registers; some sums; the scales of the
-// tile's rows, once every sum has become a result.
+// Fused operations of the epilogue: loads of vectors to shared memory and registers, before a tile's first result; the operations
+// on some sums; and the scales of the tile's rows, after every sum has become a result.
 void add_fusion_start(Code& code, const HopperPlan& plan, int group);
 void add_fusion(Code& code, const HopperPlan& plan, int group, Sums sums);
 void add_row_quantisation(Code& code, const HopperPlan& plan);
 
-// Parts of k. A part's sums go to memory in FP32, or come from there and are added.
+// Split k: store the part's sums to memory in FP32, and add the sums that an earlier part has stored.
 void add_part_store(Code& code, const HopperPlan& plan, int16_t stream);
 void add_part_addition(Code& code, const HopperPlan& plan);
-// One look at a tile's semaphore; after a part, whose turn comes next.
+// Poll a tile's semaphore once, and set it for the next part.
 void add_turn_poll(Code& code);
 void add_turn_end(Code& code, int group);
 
-// BLOCK_SCALED: sums cleared and the tile's scales of B on their way into shared memory; one k-block, its sums scaled and promoted.
+// BLOCK_SCALED: clears the sums and starts to load the tile's scales of B into shared memory; runs one k-block, whose sums are
+// scaled and promoted.
 void add_scaled_tile_start(Code& code, const HopperPlan& plan);
 void add_scaled_k_block(Code& code, const HopperPlan& plan, int group);
 

@@ -1,9 +1,10 @@
-// How the consumers of a Hopper GEMM hand a tile over: sums packed into registers, stored to shared memory by STSM, then by TMA.
+// The epilogue of a Hopper GEMM's consumers: sums are packed into registers, stored to shared memory by STSM, then to memory by
+// TMA.
 //
-// SUB_TILES is CUTLASS's, WHOLE_TILE that of DeepGEMM (deep_gemm/include/deep_gemm/fp8_gemm.cuh at a6d97a1c, 2025-02-25, and at
-// 8002b769, 2025-03-25, which store alike): every warp packs and stores all its sums (an STSM.x4 for 16 columns), a fence, a
-// barrier of both consumer warpgroups, one TMA store, and a wait until it has read the buffer; then the next tile begins.
-// Instructions outside STSM and F2FP, whose number follows from the tile, were not counted: assumed.
+// SUB_TILES is CUTLASS's epilogue, WHOLE_TILE is DeepGEMM's (deep_gemm/include/deep_gemm/fp8_gemm.cuh at a6d97a1c, 2025-02-25, and
+// at 8002b769, 2025-03-25, whose stores are alike). In WHOLE_TILE every warp packs and stores all its sums (an STSM.x4 for 16
+// columns); a fence, a barrier of both consumer warpgroups, one TMA store, and a wait until TMA has read the buffer follow; then
+// the next tile begins. assumed: the instructions other than STSM and F2FP, which were not counted.
 #include <algorithm>
 
 #include "workloads/hopper_gemm/consumer_parts.h"
@@ -14,7 +15,7 @@ namespace {
 
 constexpr uint16_t kGroupThreads = 128;
 constexpr uint32_t kRegistersAStore = 4;  // STSM.x4
-constexpr uint32_t kPackedRegisters = 8;  // of them at a time in the whole tile's epilogue
+constexpr uint32_t kPackedRegisters = 8;  // packed at a time in the whole tile's epilogue
 
 uint32_t sums_a_register(const HopperPlan& plan) { return 4 / plan.output_bytes; }
 
@@ -46,21 +47,22 @@ void add_tensor_map(Code& code) {
   code.add("UIADD3 UR49, UR37, 0x1000, URZ").add("UIADD3 UR50, UR42, 0x2f0, URZ").add("UMOV UR51, UR43");
 }
 
-// Conflict-free stores keep the width that the opcode table gives them.
+// Conflict-free stores keep the wavefronts of the opcode table.
 isa::Effect store_effect(const HopperPlan& plan) {
   isa::Effect effect;
   if (!plan.swizzled_store) effect.wavefronts = plan.store_wavefronts();
   return effect;
 }
 
-// Registers from `packed` on, as many as one STSM stores: four, or the two that are left.
+// Stores registers from `packed` on by one STSM: four registers, or the last two.
 void add_store(Code& code, std::string_view offset, uint32_t packed, uint32_t registers, isa::Effect effect) {
   const bool whole = registers == kRegistersAStore;
   if (!whole && effect.wavefronts > 0) effect.wavefronts /= 2;
   code.add(line({whole ? "STSM.16.M88.4 [R5+" : "STSM.16.M88.2 [R5+", offset, "], ", general(packed)}), effect);
 }
 
-// All that is fused, for every sum of the tile: where a row's scale follows from its results, and in an epilogue without sub-tiles.
+// Applies all fused operations to every sum of the tile: used if a row's scale depends on its results, and in an epilogue without
+// sub-tiles.
 void add_whole_fusion(Code& code, const HopperPlan& plan, int group) {
   constexpr uint32_t kAtATime = 16;
   if (!plan.scaled) add_alpha(code, first_sum(plan), plan.accumulators());
@@ -71,8 +73,9 @@ void add_whole_fusion(Code& code, const HopperPlan& plan, int group) {
   if (plan.fused.quantisation() == configs::PER_ROW) add_row_quantisation(code, plan);
 }
 
-// One sub-tile of 64 rows x 64 bytes: pack, wait until TMA has read the buffer's last contents, write it, let TMA store it.
-// CUTLASS has one elected thread store for the warpgroup; here each of the four equal warps stores its 16 rows.
+// Adds one sub-tile of 64 rows x 64 bytes: packs sums, waits until TMA has read the buffer's previous contents, writes the buffer,
+// and lets TMA store it. In CUTLASS one elected thread stores for the warpgroup; here each of the four equal warps stores its 16
+// rows.
 void add_sub_tile(Code& code, const HopperPlan& plan, int group, uint32_t step) {
   const uint32_t steps_per_block = plan.epilogue_steps() / plan.accumulator_blocks();
   const uint32_t values = plan.accumulators_per_block() / steps_per_block;
@@ -129,7 +132,7 @@ void add_whole_tile_epilogue(Code& code, const HopperPlan& plan, int group) {
   add_tensor_map(code);
   const auto barrier = HopperBarriers::kConsumers;
   code.add("BAR.SYNC.DEFER_BLOCKING 0x1", {.barrier = barrier, .count = static_cast<uint16_t>(plan.consumer_threads())});
-  // One thread stores for both warpgroups; here each of the eight equal warps stores its rows.
+  // In DeepGEMM one thread stores for both warpgroups; here each of the equal warps stores its rows.
   const uint32_t bytes = plan.used_bytes(plan.epilogue_bytes() / (plan.consumer_threads() / 32));
   code.add("UTMASTG.2D [UR48], [UR50]", {.bytes = bytes, .stream = HopperStreams::kC});
 }

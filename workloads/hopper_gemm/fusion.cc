@@ -1,12 +1,12 @@
-// What an epilogue fuses, as instructions for each sum: scales, bias, activation, residual, scales of a quantised result.
+// Fused operations of an epilogue, as instructions per sum: scales, bias, activation, residual, scales of a quantised result.
 //
-// A thread has, of every 8 columns, two neighbouring ones of two rows (wgmma's accumulator layout, PTX ISA), so that one pair of
-// column values serves four sums. Column vectors go through shared memory, loaded and stored once a tile by the warpgroup that has
-// it (CUTLASS, Sm90RowBroadcast: sm90_visitor_load_tma_warpspecialized.hpp); row values are loaded into registers
+// A thread has two neighbouring columns of every 8, in two rows (wgmma's accumulator layout, PTX ISA), so one pair of column values
+// serves four sums. Column vectors go through shared memory: the warpgroup that computes the tile loads and stores them once per
+// tile (CUTLASS, Sm90RowBroadcast: sm90_visitor_load_tma_warpspecialized.hpp). Row values are loaded into registers
 // (Sm90ColBroadcast).
 //
-// A bias costs the same where operands have changed places and it belongs to rows: assumed.
-// assumed: no compiled epilogue was counted. The sequences are the shortest that ptxas makes of the formulas with fast math:
+// assumed: a bias costs the same if swap_operands makes it a bias of rows. assumed: no compiled epilogue was counted. The sequences
+// are the shortest that ptxas makes of the formulas with fast math:
 //   scale 1 FMUL; bias 1 FADD, and 2 to widen a pair of 16-bit values; RELU 1 FMNMX
 //   GELU   FMUL FFMA FMUL MUFU.TANH FMUL FFMA    x^2, 0.7979 + 0.0357 x^2, times x, tanh, x / 2, (x / 2) tanh + x / 2
 //   SILU   FMUL MUFU.EX2 FADD MUFU.RCP FMUL      -1.4427 x, 2^, 1 +, 1 /, times x
@@ -14,7 +14,7 @@
 //   residual 1 FADD, and 2 to widen a pair; LDSM.x4 for 16 values
 //   one factor of the whole result 1 FMUL; by rows: FMNMX of each magnitude, 2 SHFL and FMNMX over the four threads of a row,
 //   MUFU.RCP, FMUL of each result
-// Steps of eight sums at a time stand side by side, as a list scheduler puts them.
+// Eight sums are processed together, and equal steps of their sequences are adjacent, as a list scheduler would place them.
 #include <algorithm>
 #include <functional>
 
@@ -24,16 +24,16 @@
 namespace warpfold::workloads {
 namespace {
 
-constexpr uint32_t kBatch = 8;         // sums whose steps stand side by side
-constexpr uint32_t kRows = 2;          // of a thread, in 64
+constexpr uint32_t kBatch = 8;         // sums that are processed together
+constexpr uint32_t kRows = 2;          // rows per thread in a block of 64
 constexpr uint32_t kRowScale = 18;     // R18, R19
-constexpr uint32_t kColumnsAStep = 8;  // a thread has four sums of two rows and two columns of them
+constexpr uint32_t kColumnsAStep = 8;  // a step: 8 columns, of which a thread has four sums, two rows x two columns
 constexpr uint32_t kSumsAStep = 4;
 constexpr uint32_t kGroupThreads = 128;
 constexpr uint32_t kGroupWarps = 4;
 constexpr uint32_t kSector = 32;
 constexpr uint32_t kScaleBytes = 4;         // FP32
-constexpr uint32_t kAccessBytes = 16 * 32;  // of a warp at 16 a thread
+constexpr uint32_t kAccessBytes = 16 * 32;  // per warp: 16 bytes per thread
 
 uint32_t row_of(uint32_t sum) { return sum % kSumsAStep / kRows; }
 
@@ -46,7 +46,7 @@ class Fuser {
   void quantise_rows();
 
  private:
-  // Registers behind the sums: two for each of a batch.
+  // Registers behind the sums: two for each sum of a batch.
   uint32_t spare(uint32_t i) const { return first_sum(plan_) + plan_.accumulators() + i; }
   void each(uint32_t first, uint32_t count, const std::function<std::string(uint32_t, const std::string&)>& step) {
     for (uint32_t i = 0; i < count; ++i) code_.add(step(i, general(first + i)));
@@ -66,7 +66,7 @@ class Fuser {
   int group_;
 };
 
-// A tile's part of a vector of columns: each warp loads and stores a quarter of it.
+// Loads the tile's part of a column vector and stores it to shared memory; each warp handles a quarter.
 void Fuser::load_vector(uint32_t element_bytes, std::string_view place) {
   const uint32_t bytes = plan_.used_columns * element_bytes;
   const uint32_t warp = std::max(kSector, (bytes / kGroupWarps + kSector - 1) / kSector * kSector);
@@ -91,7 +91,7 @@ void Fuser::start() {
   code_.add("BAR.SYNC.DEFER_BLOCKING 0x1", {.barrier = static_cast<int16_t>(1 + group_), .count = kGroupThreads});
 }
 
-// Two 16-bit values of `packed` as two floats.
+// Converts the two 16-bit values of `packed` to two floats.
 void Fuser::widen(uint32_t packed, uint32_t to) {
   if (plan_.output_type == configs::FP16) {
     code_.add(line({"HADD2.F32 ", general(to + 1), ", -RZ, ", general(packed)}));
@@ -129,7 +129,7 @@ void Fuser::gelu(uint32_t first, uint32_t count) {
   each(first, count, [&](uint32_t i, const std::string& x) { return line({"FFMA ", x, ", ", x, ", ", inner(i), ", ", x}); });
 }
 
-// x / (1 + exp(-x)) of every `stride`-th sum, in its place.
+// Replaces every `stride`-th sum x by x / (1 + exp(-x)).
 void Fuser::sigmoid(uint32_t first, uint32_t count, uint32_t stride) {
   const auto all = [&](const std::function<std::string(const std::string&, const std::string&)>& step) {
     for (uint32_t i = 0; i < count; i += stride) code_.add(step(general(first + i), general(spare(i))));
@@ -160,13 +160,13 @@ void Fuser::activate(uint32_t first, uint32_t count) {
   }
 }
 
-// The sub-tile's values lie in shared memory as the result's will.
+// The residual's sub-tile has the same layout in shared memory as the result's sub-tile.
 void Fuser::add_residual(Sums sums) {
   const ResidualRings rings(plan_, group_);
   code_.add("SHF.L.U32 R22, R6, 0x1f, RZ");
   code_.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P2, [UR48], R22", {.barrier = rings.full, .cursor = rings.cursor});
   code_.add("@!P2 BRA `(.L_wait_residual)");
-  constexpr uint32_t kValues = 8;  // of a thread, of an LDSM.x4
+  constexpr uint32_t kValues = 8;  // per thread and LDSM.x4
   for (uint32_t done = 0; done < sums.count; done += kValues) {
     code_.add(line({"LDSM.16.M88.4 R8, [R5+", immediate(0xa000 + 32 * done), "]"}));
     for (uint32_t i = 0; i < kValues; i += 2) widen(HopperRegisters::kFirstPacked + i / 2, spare(i));
@@ -214,7 +214,7 @@ void Fuser::quantise_rows() {
     }
     for (uint32_t row = 0; row < kRows; ++row) {
       const std::string most = general(spare(row));
-      code_.add(line({"FMUL ", most, ", ", most, ", 0.002232142857"}));  // by the largest E4M3 value, 448
+      code_.add(line({"FMUL ", most, ", ", most, ", 0.002232142857"}));  // divided by the largest E4M3 value, 448
       code_.add(line({"STG.E [R20.64+", immediate(kSector * row), "], ", most}),
                 {.bytes = kSector, .stream = HopperStreams::kScales});
       code_.add(line({"MUFU.RCP ", general(spare(2 + row)), ", ", most}));

@@ -48,9 +48,9 @@ Expected<RasterTraffic> traffic_of_group(const HopperPlan& plan, const configs::
   return raster_traffic(raster);
 }
 
-// Each group has matrices of its own. A wave that begins in one and ends in the next is counted in both.
+// Each group has its own matrices. A wave that spans two groups is counted in both.
 Expected<RasterTraffic> traffic(const HopperPlan& plan, const configs::Gpu& gpu) {
-  std::map<uint64_t, uint64_t> groups;  // by their rows
+  std::map<uint64_t, uint64_t> groups;  // groups by their number of rows
   for (const uint64_t rows : plan.group_rows) groups[rows] += rows > 0 ? 1 : 0;
   RasterTraffic all;
   for (const auto& [rows, count] : groups) {
@@ -69,7 +69,8 @@ struct Matrices {
   uint64_t a, b, c;  // bytes
 };
 
-// Of all groups, which have matrices of their own. Operands that have changed places have changed names: A is what has the columns.
+// Bytes of all groups together, each of which has its own matrices. With swap_operands the names change: A is then the operand that
+// has the result's columns.
 Matrices matrices_of(const HopperPlan& plan, uint64_t rows, uint64_t columns) {
   const auto groups = static_cast<uint64_t>(std::ranges::count_if(plan.group_rows, [](uint64_t of_group) { return of_group > 0; }));
   Matrices bytes{rows * plan.k * plan.element_bytes, groups * columns * plan.k * plan.element_bytes,
@@ -87,7 +88,7 @@ void add_synchronisation(traces::Kernel& kernel, const HopperPlan& plan) {
                     {"read1", plan.stages, second},
                     {"release0", plan.stages, 0},
                     {"release1", plan.stages, second}};
-  // CUTLASS's ordered sequence: warpgroup 0 goes first, each one's four warps let the other one go.
+  // CUTLASS's ordered sequence: warpgroup 0 goes first, then the four warps of each warpgroup release the other warpgroup.
   for (const char* name : {"main_order", "epilogue_order"}) {
     if (!plan.pingpong) break;
     kernel.rings.push_back({std::string(name) + "0", 1, 4, true});
@@ -102,7 +103,8 @@ void add_synchronisation(traces::Kernel& kernel, const HopperPlan& plan) {
   if (plan.fused.residual()) kernel.cursors.push_back({"residual", ResidualRings::kDepth, 0});
 }
 
-// Vectors come from DRAM once and are read again by every tile of their rows or columns; scales of results go where results go.
+// Vectors come from DRAM once; every tile of the same rows or columns reads them again from L2. Scales of the result go to DRAM
+// like the result itself.
 void add_fusion_streams(traces::Kernel& kernel, const HopperPlan& plan) {
   if (!plan.is_fused()) return;
   const uint64_t again = std::max<uint64_t>(1, std::min(plan.clusters_m * plan.cluster_m, plan.clusters_n * plan.cluster_n));
@@ -111,7 +113,7 @@ void add_fusion_streams(traces::Kernel& kernel, const HopperPlan& plan) {
   kernel.streams.push_back({"scales", true, 1, 1});
 }
 
-// The warps of the producer warpgroup that have no tiles to load, and the consumers.
+// Of the producer warpgroup, one warp loads A and B, one warp per consumer warpgroup loads a residual, and the other warps exit.
 void add_roles(traces::Kernel& kernel, const isa::Architecture& architecture, const HopperPlan& plan) {
   const uint32_t residual_warps = plan.fused.residual() ? plan.consumers : 0;
   kernel.roles = {{"producer", 1, producer_body(architecture, plan)},
@@ -122,7 +124,7 @@ void add_roles(traces::Kernel& kernel, const isa::Architecture& architecture, co
     kernel.roles.push_back({"consumer" + std::to_string(group), 4, consumer_body(architecture, plan, static_cast<int>(group))});
 }
 
-// Parts of k: one after the other in launch order, as the grid's last dimension is.
+// Split k: all CTAs of one part precede those of the next part, since parts are the grid's last dimension.
 void add_parts(traces::Kernel& kernel, const HopperPlan& plan) {
   if (plan.parallel_parts) {
     kernel.cta_classes = {{"part", {}}};
@@ -182,7 +184,7 @@ Expected<traces::Kernel> make_hopper_gemm(const configs::HopperGemm& gemm, const
   kernel.streams = {read_stream("A", bytes->a, plan->cluster_n, matrices.a),
                     read_stream("B", bytes->b, plan->cluster_m, matrices.b),
                     {"C", true, 1, 1, matrices.c}};
-  // What one part writes the next one reads, out of L2.
+  // Sums that one part writes are read by the next part out of L2.
   if (plan->split() || plan->stream_k || plan->is_fused())
     kernel.streams.insert(kernel.streams.end(), {{"parts_written", true, 0, 1}, {"parts_read", false, 0, 1}});
   add_fusion_streams(kernel, *plan);

@@ -1,5 +1,5 @@
-// Sums over a part of k. A thread's sums of 8 columns are two neighbouring values of two rows, so that a warp stores 8 rows of 32
-// bytes at a time from registers, without shared memory; the part behind loads them in the same way (CUTLASS, Barrier and
+// Partial sums of split k. Of every 8 columns, a thread has two neighbouring values in each of two rows. A warp therefore stores 8
+// rows of 32 bytes at a time directly from registers, and the next part loads them in the same way (CUTLASS, Barrier and
 // BlockStripedReduce: include/cutlass/block_striped.h, semaphore.h). assumed: no compiled kernel was counted.
 #include <algorithm>
 
@@ -10,8 +10,8 @@ namespace warpfold::workloads {
 namespace {
 
 constexpr uint32_t kPair = 2;
-constexpr uint32_t kPairBytes = 8 * 32;  // of a warp: 8 rows of two times four threads
-constexpr uint32_t kPairsAhead = 8;      // loads in flight: as many as the registers behind the sums
+constexpr uint32_t kPairBytes = 8 * 32;  // per warp: 8 rows, each of four threads with two values
+constexpr uint32_t kPairsAhead = 8;      // loads in flight: limited by the registers behind the sums
 
 }  // namespace
 

@@ -14,21 +14,21 @@ namespace {
 std::string text(uint64_t value) { return std::to_string(value); }
 uint32_t bytes_of(configs::ElementType type) { return type == configs::FP8 ? 1 : 2; }
 
-// Barriers of the pipelines and the tensor maps. assumed: CUTLASS aligns the tensors behind them to 1024 bytes.
+// Bytes for the barriers of the pipelines and for tensor maps. assumed: CUTLASS aligns the tensors behind them to 1024 bytes.
 constexpr uint32_t kBarrierBytes = 1024;
 // PTX ISA: at most 8 CTAs in a cluster without opting in to non-portable sizes.
 constexpr uint32_t kPortableClusterCtas = 8;
-// Registers below the accumulators (R0-R23 in CUTLASS 4.7's sm_90 kernels) that hold addresses, phases and packed output.
+// Registers below the accumulators, for addresses, phases and packed output (R0-R23 in CUTLASS 4.7's sm_90 kernels).
 constexpr uint32_t kWorkingRegisters = 24;
-// Shared memory (CUDA programming guide): 32 banks of 4 bytes. STSM.x4 writes 16 rows of 32 bytes, STSM.x2 of 16.
-constexpr uint32_t kHighestTile = 512;  // cuBLAS's highest (configs/libraries/cublas.textproto)
+// Shared memory has 32 banks of 4 bytes (CUDA programming guide). STSM.x4 writes 16 rows of 32 bytes, STSM.x2 of 16.
+constexpr uint32_t kHighestTile = 512;  // rows: cuBLAS's highest tile (configs/libraries/cublas.textproto)
 constexpr uint32_t kBankedBytes = 128;
 constexpr uint32_t kMatrixRowBytes = 16;
 constexpr uint32_t kMatrixRows = 8;
 constexpr uint32_t kMatrices = 4;
 constexpr uint32_t kStoreColumnBytes = 16;
 
-// What belongs to a row of the result belongs to a column of the tile where the operands have changed places.
+// Maps fused operations on the result's rows and columns to the tile's: swap_operands exchanges the two.
 configs::GemmFusion fusion_of_tile(const configs::HopperGemm& gemm) {
   configs::GemmFusion fused = gemm.fused();
   if (!gemm.swap_operands()) return fused;
@@ -43,7 +43,7 @@ HopperPlan with_defaults(const configs::HopperGemm& gemm) {
   HopperPlan plan;
   plan.type = gemm.type();
   plan.element_bytes = bytes_of(plan.type);
-  // FP8 inputs with a 16-bit result, 16-bit inputs with their own type: what inference and training GEMMs write.
+  // FP8 inputs default to a 16-bit result and 16-bit inputs to their own type, as GEMMs of inference and training do.
   plan.output_type = gemm.has_output_type() ? gemm.output_type() : plan.type == configs::FP8 ? configs::BF16 : plan.type;
   plan.output_bytes = bytes_of(plan.output_type);
   const bool swapped = gemm.swap_operands();
@@ -63,7 +63,7 @@ HopperPlan with_defaults(const configs::HopperGemm& gemm) {
   plan.tile_m = or_default(gemm.tile_m(), 128);
   plan.tile_n = or_default(gemm.tile_n(), 128);
   plan.tile_k = or_default(gemm.tile_k(), 128 / plan.element_bytes);
-  // CUTLASS's automatic schedule: cooperative where both warpgroups get 64 rows, ping-pong below (sm90_gmma_builder.inl).
+  // CUTLASS's automatic schedule: cooperative if both warpgroups get 64 rows, otherwise ping-pong (sm90_gmma_builder.inl).
   plan.pingpong = gemm.has_schedule() ? gemm.schedule() == configs::PINGPONG : plan.tile_m < 128;
   plan.by_columns = gemm.schedule() == configs::COOPERATIVE_COLUMNS;
   plan.consumers = !plan.pingpong && !plan.by_columns && plan.tile_m == 64 ? 1 : 2;
@@ -78,10 +78,10 @@ HopperPlan with_defaults(const configs::HopperGemm& gemm) {
   plan.cluster_m = or_default(gemm.cluster_m(), 2);
   plan.cluster_n = or_default(gemm.cluster_n(), 1);
   plan.along_m = gemm.rasterisation() == configs::ALONG_M;
-  // assumed: bands of 8 tiles, CUTLASS's largest; without bands a tall matrix would be read from DRAM again in every wave.
+  // assumed: bands of 8 tiles, CUTLASS's largest. Without bands, every wave would read a tall matrix from DRAM again.
   plan.swizzle = or_default(gemm.swizzle(), 8);
-  // 65536 registers / 384 threads, rounded down to a multiple of 8: what CUTLASS's launch bound makes ptxas report. With one
-  // consumer warpgroup assumed: what leaves the two their 40 and 232.
+  // 65536 registers / 384 threads, rounded down to a multiple of 8: the number that ptxas reports under CUTLASS's launch bound.
+  // assumed: with one consumer warpgroup, the number that gives the two warpgroups 40 and 232.
   plan.registers_per_thread = or_default(gemm.registers_per_thread(), plan.consumers == 2 ? 168 : 136);
   plan.used_rows = static_cast<uint32_t>(std::min<uint64_t>(plan.tile_m, plan.m));
   plan.used_columns = static_cast<uint32_t>(std::min<uint64_t>(plan.tile_n, plan.n));
@@ -150,9 +150,9 @@ Expected<void> check_shape(const HopperPlan& plan, const configs::Gpu& gpu) {
   return {};
 }
 
-// setmaxnreg moves registers from the producer warpgroup to the consumers; together they keep the launch's budget, so that
-// producer + 2 consumer = 3 x launch registers with all three multiples of 8. CUTLASS: 168 -> 40 / 232, where the consumers need
-// more 24 / 240 (FlashAttention-3). 160 -> 32 / 224. One consumer: 136 -> 40 / 232.
+// setmaxnreg moves registers from the producer warpgroup to the consumers within the budget of the launch: producer + 2 x consumer
+// = 3 x launch registers, all multiples of 8. CUTLASS: 168 -> 40 / 232, or 24 / 240 if the consumers need more (FlashAttention-3).
+// 160 -> 32 / 224. One consumer: 136 -> 40 / 232.
 Expected<void> share_registers(HopperPlan& plan) {
   const uint32_t budget = plan.warpgroups() * plan.registers_per_thread;
   const uint32_t most = std::min(65536 / plan.threads() / 8 * 8, 248U);
@@ -195,9 +195,9 @@ Expected<void> share_memory(HopperPlan& plan, const configs::HopperGemm& gemm, c
   return {};
 }
 
-// SERIAL: how often a CTA looks at its tile's semaphore while the part before reads, adds and stores its sums, each look a way to
-// L2 and back. Parts of a wave are ready together, so that each waits for all before it; in later waves they have ended. assumed:
-// CTAs of different SMs do not see each other's semaphores here.
+// SERIAL: polls of a tile's semaphore by a CTA while the previous part reads, adds and stores its sums; a poll takes one round trip
+// to L2. The parts of one wave finish their products together, so each part waits for all earlier parts. In later waves the earlier
+// parts have already ended. assumed: fixed counts, because CTAs on different SMs do not see each other's semaphores in this model.
 uint32_t polls_of_a_turn(const HopperPlan& plan, const configs::Gpu& gpu) {
   if (!plan.split() || plan.parallel_parts || plan.tiles() >= plan.concurrent_ctas) return 0;
   const double sums = 4.0 * plan.tile_m * plan.tile_n;
@@ -206,8 +206,8 @@ uint32_t polls_of_a_turn(const HopperPlan& plan, const configs::Gpu& gpu) {
   return static_cast<uint32_t>((moved + 2 * latency) / latency) + 1;
 }
 
-// Stream-K as CUTLASS has it (include/cutlass/gemm/kernel/sm90_tile_scheduler_stream_k.hpp): all waves but the last full one as
-// whole tiles; the tiles of that one and of the broken one behind it are cut into one even share of k-blocks a cluster.
+// Stream-K as in CUTLASS (include/cutlass/gemm/kernel/sm90_tile_scheduler_stream_k.hpp). All full waves but the last run whole
+// tiles. The tiles of the last full wave and of the partial wave behind it are cut into equal shares of k-blocks, one per cluster.
 Expected<void> share_k_blocks(HopperPlan& plan, uint64_t running) {
   const uint64_t waves = plan.clusters / running;
   const uint64_t rest = plan.clusters % running;
@@ -220,7 +220,7 @@ Expected<void> share_k_blocks(HopperPlan& plan, uint64_t running) {
     const uint64_t blocks = shared * (cluster + 1) / running - begin;
     const uint64_t ended = std::min((plan.k_blocks - begin % plan.k_blocks) % plan.k_blocks, blocks);
     TileShare share{whole + (blocks - ended) / plan.k_blocks, plan.cluster_ctas(), ended, (blocks - ended) % plan.k_blocks};
-    // The middle of a tile: another CTA ends it.
+    // The share lies in the middle of a tile, which another CTA ends.
     if (begin % plan.k_blocks > 0 && begin % plan.k_blocks + blocks < plan.k_blocks) std::swap(share.ended, share.begun);
     TileShare* last = plan.shares.empty() ? nullptr : &plan.shares.back();
     const bool same =
@@ -234,7 +234,7 @@ Expected<void> share_k_blocks(HopperPlan& plan, uint64_t running) {
   return {};
 }
 
-// Persistent: as many clusters as the chip holds take tiles in turn (round robin), so the first ones may have one more.
+// Persistent: as many clusters as the chip holds take tiles round robin, so the first clusters may process one more tile.
 Expected<void> share_tiles(HopperPlan& plan, const configs::Gpu& gpu) {
   plan.clusters_m = ceil_div(plan.m, uint64_t{plan.tile_m} * plan.cluster_m);
   plan.clusters_n = ceil_div(plan.n, uint64_t{plan.tile_n} * plan.cluster_n);

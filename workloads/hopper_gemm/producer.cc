@@ -1,15 +1,15 @@
 // The producer warpgroup of a Hopper GEMM: warp 0 fills the ring of stages by TMA, the other three warps end at once.
 //
-// The instruction mix of one k-block is that of CUTLASS 4.7.0's sm_90 kernels (fp16, CUDA 13.0, counted in its disassembly:
-// 35 instructions cooperative 128x128, 38 cooperative 128x256 and ping-pong 64xN, 36 ping-pong 128x128). The order and the
-// registers are ours. Code outside the k-block loop was not counted: assumed, and short beside it.
+// The instruction mix of one k-block is that of CUTLASS 4.7.0's sm_90 kernels (fp16, CUDA 13.0, counted in its disassembly: 35
+// instructions cooperative 128x128, 38 cooperative 128x256 and ping-pong 64xN, 36 ping-pong 128x128). The order and the registers
+// are ours. assumed: the code outside the k-block loop, which was not counted and is short beside the loop.
 #include "workloads/common/program.h"
 #include "workloads/hopper_gemm/roles.h"
 
 namespace warpfold::workloads {
 namespace {
 
-// Mixes by the nearest kernel that was counted.
+// Mix of the counted kernel that is nearest to the plan.
 struct Mix {
   bool elect_by_compare;    // ping-pong: ISETP where the cooperative kernels use LOP3
   bool separate_b_address;  // B's stage address comes from an IMAD of its own
@@ -34,8 +34,8 @@ isa::Effect bulk_load(uint32_t bytes, int16_t stream, uint32_t multicast, uint32
 }
 
 void add_bulk_loads(Code& code, const HopperPlan& plan) {
-  // A tile of A serves all CTAs of the cluster in its row, one of B those in its column: each CTA fetches its share and
-  // multicasts it, so the SM receives whole tiles and L2 is read once for the row or column.
+  // A tile of A serves all CTAs in the same row of the cluster, and a tile of B all CTAs in the same column. Each CTA fetches its
+  // share and multicasts it. The SM thus receives whole tiles, while L2 is read once per row or column.
   const std::string a =
       plan.cluster_n > 1 ? "UTMALDG.3D.MULTICAST [UR8], [UR24], UR28, desc[UR22]" : "UTMALDG.3D [UR8], [UR24], desc[UR22]";
   const std::string b =
@@ -89,7 +89,7 @@ Code k_block(const isa::Architecture& architecture, const HopperPlan& plan) {
   return code;
 }
 
-// Tile coordinates from the linear tile number: two divisions by multiplication and the swizzle. assumed.
+// Tile coordinates from the linear tile number. assumed: two divisions by multiplication, and the swizzle.
 void add_tile_start(Code& code) {
   code.add("IMAD.HI.U32 R20, R19, R21, RZ").add("SHF.R.U32.HI R20, RZ, 0x5, R20").add("IMAD R22, R20, -0x21, R19");
   code.add("IMAD.HI.U32 R11, R22, R21, RZ").add("LOP3.LUT R13, R22, 0x7, RZ, 0xc0, !PT").add("SHF.L.U32 R11, R11, 0x7, RZ");
@@ -102,7 +102,7 @@ Code tile_end(const isa::Architecture& architecture) {
   return code;
 }
 
-// Barriers are initialised by one warp; everybody waits for that.
+// One warp initialises the barriers, and all warps wait for it.
 void add_entry(Code& code, const HopperPlan& plan, bool initialises) {
   code.add("S2R R0, SR_TID.X").add("S2UR UR6, SR_CTAID.X").add("ULDC.64 UR4, c[0x0][0x210]");
   code.add("SHF.R.U32.HI R2, RZ, 0x5, R0");
@@ -124,7 +124,8 @@ Code entry(const isa::Architecture& architecture, const HopperPlan& plan) {
   return code;
 }
 
-// Before it ends, the producer waits until every stage has been given back: other CTAs of the cluster still signal its barriers.
+// Before it exits, the producer waits until every stage has been released, because other CTAs of the cluster still signal its
+// barriers.
 Code drain_pass(const isa::Architecture& architecture, const HopperPlan& plan) {
   Code code(architecture);
   code.add("IMAD R6, R3, 0x8, R16").add("SHF.L.U32 R5, R4, 0x1f, RZ");

@@ -1,6 +1,7 @@
-// The warp that brings a residual's sub-tiles: CUTLASS's epilogue load warp (include/cutlass/gemm/kernel/
-// sm90_gemm_tma_warpspecialized_cooperative.hpp), one for each consumer warpgroup here. It runs ahead of the epilogue by as many
-// sub-tiles as there are buffers. Its instructions were not counted: those of the producer's k-block loop, without B. assumed.
+// The warp that loads a residual's sub-tiles: CUTLASS's epilogue load warp (include/cutlass/gemm/kernel/
+// sm90_gemm_tma_warpspecialized_cooperative.hpp), here one warp for each consumer warpgroup. It runs ahead of the epilogue by as
+// many sub-tiles as there are buffers. assumed: its instructions, which were not counted, are those of the producer's k-block loop
+// without the load of B.
 #include "workloads/common/program.h"
 #include "workloads/hopper_gemm/roles.h"
 

@@ -1,30 +1,32 @@
-// FP8 products whose partial sums are scaled when they are promoted, one scale for each row and 128 of k of A and one for each 128
-// of k and 128 columns of B: DeepGEMM's loop (deep_gemm/include/deep_gemm/fp8_gemm.cuh at a6d97a1c, 2025-02-25, and 8002b769,
-// 2025-03-25).
+// FP8 products whose partial sums are scaled when they are promoted. A has one scale for each row and 128 of k, B one scale for
+// each 128 of k and 128 columns. The loop is DeepGEMM's (deep_gemm/include/deep_gemm/fp8_gemm.cuh at a6d97a1c, 2025-02-25, and
+// 8002b769, 2025-03-25).
 //
-// Counts and order are those of its source: before a tile every sum is cleared and all consumer threads but one warp's (of 256,
-// 224) (of 128, 96) copy the tile's scales of B from memory to shared memory; a k-block loads one or two scales of B, waits for its
-// stage, loads the scales of the thread's two rows of A, issues its products, waits for all of them, gives the stage back,
-// multiplies scales, and then adds every partial sum by one FFMA. Descriptors cost what they cost in CUTLASS's kernels. The source
-// unrolls k-blocks over the stages; a loop counter in each is 3 instructions more. Which of two scales of B a sum takes is known
-// when it is compiled, or (select_scales: February's kernels, and March's for columns that share fewer than 32 with 128) chosen for
-// 8 columns at a time by a comparison and a select for each row. The registers are ours.
+// Counts and order follow that source:
+// - Before a tile, every sum is cleared, and the consumer threads of all warps but one (224 of 256, or 96 of 128) copy the tile's
+//   scales of B from memory to shared memory.
+// - A k-block loads one or two scales of B, waits for its stage, loads the scales of the thread's two rows of A, issues its
+//   products, waits for all of them, releases the stage, multiplies scales, and adds every partial sum by one FFMA.
+// Descriptors cost the same as in CUTLASS's kernels. The source unrolls k-blocks over the stages; our loop counter adds 3
+// instructions per k-block. The choice between two scales of B is made at compile time, or at run time (select_scales: the kernels
+// of February, and those of March if the greatest common divisor of tile_n and 128 is below 32). At run time, each 8 columns take a
+// comparison and a select per row. The registers are ours.
 #include "workloads/hopper_gemm/consumer_parts.h"
 #include "workloads/hopper_gemm/roles.h"
 
 namespace warpfold::workloads {
 namespace {
 
-constexpr uint32_t kScaleB = 8;     // R8, R9: the one or two scales of B
-constexpr uint32_t kScaleA = 10;    // R10, R11: of the thread's two rows
+constexpr uint32_t kScaleB = 8;     // R8, R9: one or two scales of B
+constexpr uint32_t kScaleA = 10;    // R10, R11: scales of the thread's two rows
 constexpr uint32_t kProduct = 12;   // R12-R15: row + 2 x column block
-constexpr uint32_t kSelected = 18;  // R18-R21: of these, those that some columns take
+constexpr uint32_t kSelected = 18;  // R18-R21: products selected for 8 columns
 constexpr uint32_t kRows = 2;
 uint64_t scale_loaders(const HopperPlan& plan) { return plan.consumer_threads() - 32; }  // threads
 constexpr uint32_t kSector = 32;
-constexpr uint32_t kSumsAStep = 4;  // of 8 columns: two of each row
+constexpr uint32_t kSumsAStep = 4;  // per 8 columns: two in each of two rows
 
-// Each warp takes its part of the tile's scales; a warp's last ones may be fewer than its threads.
+// Each warp copies its part of the tile's scales. The last pass of a warp may use only some of its threads.
 void add_b_scale_loads(Code& code, const HopperPlan& plan) {
   const uint64_t passes = (plan.b_scales() + scale_loaders(plan) - 1) / scale_loaders(plan);
   const uint64_t bytes = plan.b_scales() * HopperPlan::kScaleBytes / passes / (plan.consumer_threads() / 32);
@@ -49,7 +51,7 @@ void add_stage_release(Code& code, int group) {
            {.barrier = HopperRings::kEmpty, .cursor = static_cast<int16_t>(HopperCursors::kRelease + group), .advance = 1});
 }
 
-// The scales of a thread's two rows for 8 columns, in two pairs of registers by turns.
+// First of the two registers with the selected scales of a thread's rows for 8 columns. Steps alternate between two pairs.
 uint32_t selected(uint32_t step) { return kSelected + kRows * (step % 2); }
 
 void add_scale_selection(Code& code, uint32_t step) {
@@ -67,7 +69,7 @@ void add_scaled_promotion(Code& code, const HopperPlan& plan) {
     }
   }
   const bool select = plan.select_scales && plan.b_scale_rows() > 1;
-  const uint32_t former = HopperPlan::kScaledColumns / 2;  // sums a thread of the tile's first 128 columns
+  const uint32_t former = HopperPlan::kScaledColumns / 2;  // sums per thread in the tile's first 128 columns
   for (uint32_t i = 0; i < plan.accumulators(); ++i) {
     const uint32_t row = i % kSumsAStep / kRows;
     const uint32_t block = i % plan.accumulators_per_block() < former ? 0 : 1;

@@ -67,7 +67,7 @@ class Builder {
     return tape_.residual("residual 2", fed, attended);
   }
 
-  // Six vectors a sequence out of its conditioning vector (arXiv 2212.09748, figure 3).
+  // Six vectors per sequence, from its conditioning vector (arXiv 2212.09748, figure 3).
   void modulation() {
     const int condition = tape_.map("condition silu", Work::kSilu, tape_.input("condition", {batch_, hidden_}));
     const Dimensions six{{"6", 6}, hidden_};
@@ -83,9 +83,9 @@ class Builder {
   }
 
   bool parallel() const { return model_.tensor_parallel() > 1; }
-  // Tokens of norms, residual connections and dropout.
+  // Tokens per GPU in norms, residual connections and dropout.
   Dimension outer_token() const { return {token_.name, token_.size / (model_.sequence_parallel() ? model_.tensor_parallel() : 1)}; }
-  // In front of the products that GPUs share, and behind them.
+  // Transfers before and after the products that the GPUs divide.
   int opened(const std::string& branch, int x) {
     if (parallel())
       x = model_.sequence_parallel() ? tape_.gather("all-gather " + branch, x, with_rows({hidden_}))
@@ -104,7 +104,7 @@ class Builder {
     all.insert(all.end(), rest.begin(), rest.end());
     return all;
   }
-  // What attention has of a tensor of heads: all tokens, of fewer heads.
+  // Dimensions of a tensor of heads inside attention: all tokens, but only some of the heads.
   Dimensions of_all_tokens(const Dimension& heads) const {
     return {batch_, {token_.name, model_.sequence()}, {heads.name, heads.size / model_.context_parallel()}, element_};
   }
@@ -161,7 +161,7 @@ class Builder {
     return {queries[0], queries[2], queries[1], last};
   }
 
-  // Queries are scaled by a kernel of their own, as torch.nn.functional.multi_head_attention_forward does.
+  // A separate kernel scales the queries, as in torch.nn.functional.multi_head_attention_forward.
   int materialised(const Heads& heads) {
     const int queries = tape_.map("scale Q", Work::kScale, heads.queries);
     const int scores = tape_.scores("QK^T", queries, heads.keys, scores_of(heads, key_), element_);
@@ -208,12 +208,12 @@ class Builder {
   std::vector<int> shifts_;
 };
 
-// The operators of the passes that are wanted: each pass reads what earlier ones make.
+// Keeps the operators of the wanted passes. Each pass reads results of earlier passes.
 Graph listed_parts(Graph graph, const Parts& parts) {
   const auto wanted = [&](const Operator& each) {
     return each.pass == Pass::kForward || (parts.backward && (each.pass == Pass::kBackward || parts.update));
   };
-  std::vector<int> place;  // of each operator among those that stay
+  std::vector<int> place;  // new index of each operator; -1: removed
   int next = 0;
   for (const Operator& each : graph.operators) place.push_back(wanted(each) ? next++ : -1);
   std::erase_if(graph.operators, [&](const Operator& each) { return !wanted(each); });

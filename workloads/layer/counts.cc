@@ -4,8 +4,8 @@
 
 namespace warpfold::layer {
 
-// [III]: table III of arXiv 2007.00072, its operations over its elements. Other operators: the operations of their formula, each
-// function (exp, tanh, sqrt) one.
+// [III]: table III of arXiv 2007.00072, its operations divided by its elements. Other operators: the operations of their formula,
+// where each function (exp, tanh, sqrt) counts as one.
 uint64_t flops_per_element(Work work) {
   switch (work) {
     case Work::kRelu:          // [III]: "-"
@@ -51,14 +51,14 @@ uint64_t flops_per_element(Work work) {
     case Work::kRmsNormGradient:  // dy w, x rstd, their product, its sum, times x rstd, subtract, times rstd
     case Work::kLayerNorm:        // [III]: 0.027 x 2^30 over 4,194,304
       return 7;
-    case Work::kSiluGradient:  // dy s (1 + x (1 - s)), the sigmoid s 3
+    case Work::kSiluGradient:  // dy s (1 + x (1 - s)); the sigmoid s counts 3
       return 8;
     case Work::kLayerNormGradient:  // [III]: 0.035 x 2^30 over 4,194,304
     case Work::kGelu:               // 0.5 x (1 + tanh(a (x + b x x x)))
       return 9;
     case Work::kAdam:  // v = mu v + (1 - mu) g: 3; r = rho r + (1 - rho) g g: 4; w -= lr v / (sqrt r + eps): 5
       return 12;
-    case Work::kGeluGradient:  // the tanh t 6; dy (0.5 (1 + t) + 0.5 x (1 - t t) a (1 + 3 b x x)): 11
+    case Work::kGeluGradient:  // the tanh t counts 6; dy (0.5 (1 + t) + 0.5 x (1 - t t) a (1 + 3 b x x)) counts 11
       return 17;
   }
   throw std::logic_error("an operator without a count");
@@ -79,7 +79,8 @@ OperatorClass class_of(Work work) {
     case Work::kRmsNorm:
     case Work::kRmsNormGradient:
     case Work::kRmsNormWeightGradient:
-    case Work::kBiasGradient:  // its share of table I of arXiv 2007.00072, 0.17 %, has them here; table III marks them elementwise
+    case Work::kBiasGradient:  // normalisation: table I of arXiv 2007.00072 includes them in that class (0.17 %); its table III
+                               // marks them elementwise
     case Work::kModulationGradient:
     case Work::kGateWeightGradient:
       return OperatorClass::kNormalisation;

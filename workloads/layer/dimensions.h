@@ -6,7 +6,7 @@
 
 namespace warpfold::layer {
 
-// Bytes of a word of a dropout mask, as arXiv 2007.00072 counts it, and of an optimiser's state.
+// Bytes per word: of a dropout mask, as arXiv 2007.00072 counts it, and of an optimiser's state.
 constexpr uint32_t kMaskBytes = 2;
 constexpr uint32_t kStateBytes = 4;
 

@@ -1,6 +1,6 @@
-// Names of fused kernels, by the letters of arXiv 2007.00072, section IV: one or two for each operator in order, B in front of a
-// kernel of the backward pass. Three of the paper's twelve names say besides where a kernel stands: AIB, BAOB and BAIB (attention's
-// input or output bias), BEI (encoder input) and EBSB (encoder). Those follow from the operator's neighbours.
+// Names of fused kernels, in the letters of arXiv 2007.00072, section IV: one or two for each operator, in order, with B in front
+// for a kernel of the backward pass. Some of the paper's twelve names also encode the position of the kernel: AIB, BAOB and BAIB
+// (attention's input or output bias), BEI (encoder input) and EBSB (encoder). The position follows from the operator's neighbours.
 #include <algorithm>
 
 #include "workloads/layer/fusion.h"
@@ -29,7 +29,7 @@ class Namer {
 
   static bool is_bias(const Operator& each) { return each.work == Work::kBias || each.work == Work::kBiasGradient; }
 
-  // A result or a gradient of single heads lies in front of attention, the output projection behind it.
+  // True before attention, whose operands have single heads' elements (p); false for the output projection after it.
   static bool of_heads(const Operator& each) {
     return std::ranges::any_of(each.independent, [](const Dimension& dimension) { return dimension.name == "p"; });
   }
@@ -41,15 +41,15 @@ class Namer {
   }
 
   std::string letters() const {
-    // A bias gradient whose tensor no other member touches came in for the launch alone: it shares the letter of the one that is
-    // there.
+    // A bias gradient that shares no tensor with other members was fused only to save a launch. It shares the letter of the bias
+    // gradient that is already present.
     std::string all;
     int biases = 0;
     for (const int member : kernel_.operators) biases += is_bias(at(member)) ? 1 : 0;
     for (const int member : kernel_.operators) {
       const Operator& each = at(member);
       if (each.work == Work::kBiasGradient && biases-- > 1) continue;
-      // Softmax is one with the dropout behind or in front of it.
+      // Softmax and an adjacent dropout share letters.
       const bool with_softmax =
           each.attention && (each.work == Work::kDropout || each.work == Work::kDropoutGradient) && !of_row(each);
       if (!with_softmax) all += letters_of(each);
@@ -58,12 +58,12 @@ class Namer {
     return all;
   }
 
-  // Of the output projection, not of probabilities.
+  // True for the dropout after the output projection, false for the dropout of probabilities.
   static bool of_row(const Operator& each) {
     return std::ranges::any_of(each.independent, [](const Dimension& dimension) { return dimension.name == "i"; });
   }
 
-  // The gradient is read by the sum at the other end of a residual connection as well.
+  // True if the sum at the other end of a residual connection also reads the gradient.
   bool goes_round(const Operator& each) const {
     const std::vector<int>& readers = graph_.tensor(each.outputs.front()).consumers;
     return std::ranges::any_of(readers, [&](int reader) { return at(reader).work == Work::kAccumulate; });

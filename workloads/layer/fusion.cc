@@ -11,7 +11,7 @@ namespace {
 
 bool has(const std::vector<int>& all, int one) { return std::ranges::find(all, one) != all.end(); }
 
-// Contractions, attention and transfers stand by themselves.
+// Contractions, attention and transfers are never fused with each other.
 bool is_fusable(const Operator& each) {
   return each.kind == OperatorClass::kElementwise || each.kind == OperatorClass::kNormalisation;
 }
@@ -63,7 +63,7 @@ class Fuser {
     return found == kernels_.rend() ? nullptr : &*found;
   }
 
-  // The contraction whose epilogue may do the operator.
+  // The contraction whose epilogue can do the operator; null if there is none.
   FusedKernel* product_before(int index) {
     const Operator& each = at(index);
     for (FusedKernel& kernel : kernels_) {
@@ -82,10 +82,10 @@ class Fuser {
     if (epilogue_ == Epilogue::kScale || each.kind != OperatorClass::kElementwise) return false;
     const bool addition = each.work == Work::kBias || each.work == Work::kResidual;
     if (epilogue_ == Epilogue::kOne) return addition && kernel.operators.size() == 1;
-    return each.work != Work::kRope && each.work != Work::kRopeGradient;  // their pairs lie in different threads
+    return each.work != Work::kRope && each.work != Work::kRopeGradient;  // the two elements of a pair lie in different threads
   }
 
-  // A factor of an operand is one of the product that reads it; whatever else reads the operand multiplies by the factor as well.
+  // Moves a factor of an operand into the products that read it. Every reader of the operand must be a product.
   bool scales_an_operand(int index) {
     const Operator& each = at(index);
     if (each.work != Work::kScale) return false;
@@ -122,7 +122,7 @@ class Fuser {
     return !waits(kernel, {{}, {index}, {}, {}});
   }
 
-  // A way from the one to the other that leaves both.
+  // True if a path leads from `from` to `to` through at least one other kernel.
   bool waits(const FusedKernel& from, const FusedKernel& to) const {
     std::set<int> seen;
     std::vector<int> open;

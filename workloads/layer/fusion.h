@@ -7,36 +7,37 @@
 
 namespace warpfold::layer {
 
-// What the library's matrix products may apply to a result before it is stored.
+// Operations that the library's matrix products can apply to a result before they store it.
 enum class Epilogue {
-  kScale,  // a factor, which every BLAS has: all that arXiv 2007.00072 fuses into contractions
-  kOne,    // and the bias or the residual, not both: cuBLAS's addmm
-  kFull,   // and everything elementwise behind it: bias, activation, dropout, residual
+  kScale,  // a factor, which every BLAS supports: the only fusion into contractions in arXiv 2007.00072
+  kOne,    // also the bias or the residual, but not both: cuBLAS's addmm
+  kFull,   // also every elementwise operator that follows: bias, activation, dropout, residual
 };
 
 // Operators that one kernel runs, in order.
 struct FusedKernel {
   std::string name;
   std::vector<int> operators;
-  std::vector<int> inputs;   // tensors from memory
-  std::vector<int> outputs;  // tensors that something outside reads
+  std::vector<int> inputs;   // tensors read from memory
+  std::vector<int> outputs;  // tensors that other kernels or the layer's caller read
 };
 
-// The rules of arXiv 2007.00072, section IV. Operators that are no contractions are fused, in their order, with the kernel in front
-// of them where they read a tensor that it makes or reads, have its iteration space, and reduce over nothing other than it does.
-// Then kernels that follow each other are fused where none waits for the other and both sum over the same dimensions, or over none,
-// with outer dimensions in common: a launch less.
+// Fuses operators by the rules of arXiv 2007.00072, section IV. An operator that is no contraction joins the preceding kernel if it
+// reads a tensor that this kernel makes or reads, has the same iteration space, and reduces over the same dimensions or over none.
+// Afterwards, consecutive kernels are fused, to save a launch, if neither depends on the other, both reduce over the same
+// dimensions or over none, and they have outer dimensions in common.
 std::vector<FusedKernel> fuse(const Graph& graph, Epilogue epilogue);
-// Each operator by itself.
+// Makes each operator a kernel of its own.
 std::vector<FusedKernel> unfused(const Graph& graph);
 
-// Words that a launch moves at the least: every tensor once.
+// The least data of a launch: every tensor moves once.
 uint64_t words_of(const Graph& graph, const FusedKernel& kernel);
 uint64_t bytes_of(const Graph& graph, const FusedKernel& kernel);
 uint64_t flops_of(const Graph& graph, const FusedKernel& kernel);
 uint64_t words_of(const Graph& graph, const std::vector<FusedKernel>& kernels);
 
-// From what the operators do and where they stand: letters of arXiv 2007.00072 (BDRLN: bias, dropout, residual, layer norm).
+// The name of a fused kernel, in the letters of arXiv 2007.00072 (BDRLN: bias, dropout, residual, layer norm). It follows from the
+// operators and their position in the layer.
 std::string fused_name(const Graph& graph, const FusedKernel& kernel);
 
 }  // namespace warpfold::layer

@@ -6,8 +6,8 @@
 
 namespace warpfold::layer {
 
-// One dimension of an iteration space or a tensor, by the letters of Ivanov et al., arXiv 2007.00072: b batch, j query, k key,
-// h head, g key/value head, p within a head, i hidden, u feed-forward, q the stacked projections.
+// One dimension of an iteration space or a tensor, named by the letters of Ivanov et al., arXiv 2007.00072: b batch, j query, k
+// key, h head, g key/value head, p within a head, i hidden, u feed-forward, q the stacked projections.
 struct Dimension {
   std::string name = {};
   uint64_t size = 1;
@@ -17,26 +17,26 @@ struct Dimension {
 using Dimensions = std::vector<Dimension>;
 uint64_t volume(const Dimensions& dimensions);
 
-// What kind of numbers a tensor holds.
+// The kind of values that a tensor holds.
 enum class Role {
   kActivation,
   kWeight,
   kGradient,
-  kMask,       // which elements a dropout kept
-  kStatistic,  // a number or two a row: counted in no word sum, as in the table of arXiv 2007.00072
-  kState,      // of the optimiser
+  kMask,       // the elements that a dropout kept
+  kStatistic,  // one or two numbers per row; left out of word counts, as in the table of arXiv 2007.00072
+  kState,      // state of the optimiser
 };
 
 struct Tensor {
   std::string name = {};
   Role role = Role::kActivation;
   Dimensions dimensions = {};
-  uint32_t bytes = 2;               // of a word
-  int parent = -1;                  // a part of that tensor: no memory of its own
+  uint32_t bytes = 2;               // per word
+  int parent = -1;                  // the tensor of which this tensor is a part, without memory of its own
   int producer = -1;                // an operator; -1: the layer's input
   std::vector<int> consumers = {};  // operators, in order
-  bool result = false;              // read after the layer: its output, gradients of inputs and weights
-  bool split = false;               // a weight of which each GPU of tensor parallelism has a part; else each has the whole
+  bool result = false;              // read after the layer: its output, and gradients of inputs and weights
+  bool split = false;  // a weight that tensor parallelism divides among the GPUs; otherwise each GPU has the whole weight
 
   uint64_t words() const { return role == Role::kStatistic ? 0 : volume(dimensions); }
 };
@@ -47,12 +47,12 @@ enum class OperatorClass {
   kContraction,
   kNormalisation,  // reduces, then maps or stores the sums: softmax, layer norm, the gradient of a bias
   kElementwise,
-  kAttention,  // as one kernel
+  kAttention,  // attention as one kernel
   kCommunication,
   kOptimiser,
 };
 
-// What an operator computes.
+// The computation of an operator.
 enum class Work {
   kProduct,  // a matrix product, or a batch of them
   kAttention,
@@ -63,7 +63,7 @@ enum class Work {
   kDropout,
   kDropoutGradient,
   kResidual,
-  kAccumulate,  // gradients of a tensor that several operators have read
+  kAccumulate,  // adds up the gradients of a tensor that several operators have read
   kRelu,
   kReluGradient,
   kGelu,
@@ -82,16 +82,16 @@ enum class Work {
   kRmsNormWeightGradient,
   kRope,
   kRopeGradient,
-  kModulate,  // x (1 + scale) + shift, of a sequence
+  kModulate,  // x (1 + scale) + shift, per sequence
   kModulateGradient,
-  kModulationGradient,  // of shift and scale
+  kModulationGradient,  // gradients of shift and scale
   kGate,
   kGateGradient,
   kGateWeightGradient,
   kAllReduce,
-  kAllToAll,       // tokens of all heads for all tokens of some heads, or back
+  kAllToAll,       // trades all heads of some tokens for some heads of all tokens, or back
   kAllGather,      // all tokens, or the whole of a weight
-  kReduceScatter,  // sums of the GPUs' parts, of some tokens each
+  kReduceScatter,  // sums the GPUs' parts; each GPU gets the sums of some tokens
   kSgd,
   kAdam,
   kTranspose,  // between layouts
@@ -110,8 +110,8 @@ struct Operator {
   Work work = Work::kBias;
   OperatorClass kind = OperatorClass::kElementwise;
   Pass pass = Pass::kForward;
-  bool attention = false;  // part of multi-head attention, its projections' biases included
-  bool split = false;      // each GPU of tensor parallelism computes a part; else each computes the whole
+  bool attention = false;  // part of multi-head attention, including the biases of its projections
+  bool split = false;      // each GPU of tensor parallelism computes a part; otherwise each computes the whole operator
   Dimensions independent = {};
   Dimensions reduction = {};
   std::vector<int> inputs = {};
@@ -119,7 +119,7 @@ struct Operator {
   uint64_t flops = 0;
   Product product{};    // kProduct
   bool causal = false;  // kAttention and its gradient
-  bool drops = false;   // the same: with dropout of the probabilities
+  bool drops = false;   // kAttention and its gradient: with dropout of the probabilities
 };
 
 // Operators in the order in which a framework launches them, and the tensors between them.
@@ -128,9 +128,9 @@ struct Graph {
   std::vector<Operator> operators;
 
   const Tensor& tensor(int id) const { return tensors[static_cast<size_t>(id)]; }
-  // The operators that write a tensor, or a part of it, or what it is a part of.
+  // Operators that write the tensor, a part of it, or the tensor of which it is a part.
   std::vector<int> producers(int id) const;
-  // The tensor in memory that it is, or is a part of.
+  // The tensor that owns the memory of `id`: itself, or the whole of which it is a part.
   int root(int id) const;
   uint64_t words(const std::vector<int>& ids) const;
   uint64_t bytes(const std::vector<int>& ids) const;
@@ -140,7 +140,7 @@ const char* name_of(Work work);
 const char* name_of(OperatorClass kind);
 const char* name_of(Pass pass);
 const char* name_of(Role role);
-// Of all that an operator can compute.
+// Names of all values of Work, in order.
 std::vector<std::string> work_names();
 
 }  // namespace warpfold::layer

@@ -19,7 +19,7 @@ const Operator& first_of(const Graph& graph, const FusedKernel& kernel) {
   return graph.operators[static_cast<size_t>(kernel.operators.front())];
 }
 
-// The listing that a launch description names, whose path is relative to it.
+// Path of the listing that a launch description names relative to its own path.
 std::string listing_beside(const std::string& file, const configs::KernelLaunch& launch) {
   return (std::filesystem::path(file).parent_path() / launch.listing()).lexically_normal().string();
 }
@@ -50,7 +50,7 @@ class Mapper {
 
   const Operator& at(int index) const { return graph_.operators[static_cast<size_t>(index)]; }
 
-  // The first row that fits; of candidates, all of them.
+  // Takes the first row that fits; if rows are candidates, all that fit.
   Expected<LayerWorkload> from_table() const {
     LayerWorkload found;
     for (const configs::OperatorKernel& row : source_.listings.kernel()) {
@@ -70,7 +70,7 @@ class Mapper {
     return found;
   }
 
-  // A product's factor is a parameter of its kernel.
+  // True if the row is a plain product. A factor is a parameter of the product's kernel and does not matter.
   bool does_product(const configs::OperatorKernel& row) const {
     const Operator& first = at(kernel_.operators.front());
     return first.work == Work::kProduct && row.operator__size() == 1 && row.operator_(0) == name_of(first.work) &&
@@ -90,7 +90,7 @@ class Mapper {
            (!row.has_outputs() || row.outputs() == stored) && (!row.has_head_dim() || row.head_dim() == extent(first, "p"));
   }
 
-  // Each element meets its like in other tensors of the same dimensions, and nothing else.
+  // True if each element meets only elements at the same position of tensors with the same dimensions.
   bool knows_no_layout() const {
     return std::ranges::all_of(kernel_.operators, [&](int member) {
       const Operator& each = at(member);
@@ -101,7 +101,7 @@ class Mapper {
     });
   }
 
-  // Of its iteration space; 1 where it does not have the dimension.
+  // Size of a dimension in the operator's iteration space; 1 if it is absent.
   static uint64_t extent(const Operator& each, const std::string& dimension) {
     for (const Dimensions* all : {&each.independent, &each.reduction}) {
       for (const Dimension& one : *all) {
@@ -160,7 +160,7 @@ class Mapper {
     return does ? made_of(row) : std::optional<configs::Kernel>{};
   }
 
-  // None where it is for another architecture.
+  // Empty if the kernel is for another architecture.
   template <typename Launch>
   Expected<std::optional<configs::Kernel>> made_of(const Launch& of) const {
     std::vector<std::string> settings;
@@ -176,7 +176,7 @@ class Mapper {
     return made;
   }
 
-  // Operators that were fused for the launch alone share no tensor: one kernel's CTAs run behind the other's.
+  // Operators that were fused only to save a launch share no tensor: they run as separate kernels, one after the other.
   Expected<LayerWorkload> siblings() const {
     LayerWorkload all;
     for (const int member : kernel_.operators) {
@@ -231,7 +231,7 @@ class Mapper {
     return {{made}, {}};
   }
 
-  // The first operator behind the product that is more than a factor.
+  // Name of the first operator after the product that is not a factor.
   std::string behind_product() const {
     for (size_t i = 1; i < kernel_.operators.size(); ++i) {
       if (at(kernel_.operators[i]).work != Work::kScale) return name_of(at(kernel_.operators[i]).work);
@@ -239,7 +239,7 @@ class Mapper {
     return {};
   }
 
-  // What the epilogue cannot do, if anything.
+  // Adds the operators after the product to its epilogue. Returns the reason if the epilogue does not support one.
   std::optional<std::string> fuse_behind(configs::HopperGemm& gemm) const {
     for (size_t i = 1; i < kernel_.operators.size(); ++i) {
       switch (at(kernel_.operators[i]).work) {
@@ -314,8 +314,8 @@ class Mapper {
     return workload;
   }
 
-  // The passes over arrays of workloads/elementwise move the same tensors by the same accesses and have one instruction for two
-  // elements: a comparison or a product in place of their own. A bias and other rows that all share stay in L1.
+  // The passes of workloads/elementwise move the same tensors by the same accesses. They execute one instruction for two elements,
+  // in place of the operator's own comparison or product. A bias or another row that all elements share stays in L1.
   LayerWorkload elementwise(const Operator& first) const {
     configs::ElementwiseOperation operation = configs::SCALE;
     switch (first.work) {

@@ -53,7 +53,7 @@ class Fitter {
   std::string shown(const Tensor& tensor) const { return escape::quoted(tensor.name) + " " + text_of(tensor.dimensions); }
   std::string work() const { return name_of(each_.work); }
 
-  // Statistics of rows are what normalisations and attention make beside their result, and what their gradients read of it.
+  // Only normalisations and attention make statistics of rows, beside their result, and only their gradients read them.
   static bool takes_statistic(Work work, size_t input) {
     switch (work) {
       case Work::kLayerNormGradient:
@@ -85,7 +85,7 @@ class Fitter {
     return std::nullopt;
   }
 
-  // What is read has the same dimensions in the same order, or is a row of the innermost ones.
+  // Checks that an input has the same dimensions in the same order, or is a row of the innermost dimensions.
   Fault reads_like(const Tensor& read, size_t index, const Dimensions& all) const {
     if (read.role == Role::kStatistic) return std::nullopt;
     for (const Dimension& one : read.dimensions) {
@@ -148,7 +148,7 @@ class Fitter {
     return std::nullopt;
   }
 
-  // C = A B. Dimensions of all three are batches of products.
+  // C = A B. Dimensions that all three have are batches of products.
   Fault product() {
     const Dimensions& a = input(0).dimensions;
     const Dimensions& b = input(1).dimensions;
@@ -185,7 +185,7 @@ class Fitter {
     return std::nullopt;
   }
 
-  // A group of dimensions is one dimension where it lies together and in order; a batch has a stride and is not innermost.
+  // A group of dimensions acts as one dimension if it is contiguous and in order. A batch is a stride, so it must not be innermost.
   static bool is_matrix(const Dimensions& all, const Dimensions& batches, const Dimensions& one, const Dimensions& other) {
     for (const Dimensions* group : {&one, &other}) {
       if (group->empty()) continue;
@@ -195,7 +195,7 @@ class Fitter {
     return all.empty() || !has(batches, all.back());
   }
 
-  // Sequences, tokens, heads, elements of a head; heads that share keys are a multiple of these.
+  // Dimensions: sequences, tokens, heads, elements of a head. The number of heads is a multiple of the number of key heads.
   Fault attention(size_t queries) {
     const Dimensions& q = input(queries).dimensions;
     for (const size_t i : {queries, queries + 1, queries + 2}) {

@@ -8,12 +8,12 @@
 namespace warpfold::layer {
 
 struct Misfit {
-  int input = -1;  // of the operator; -1: it as a whole
+  int input = -1;  // index of the operator's input; -1: the operator as a whole
   std::string message;
 };
 
-// Fills in the iteration space of an operator, and the shape of a product, from its tensors. Fails where dimensions do not fit, or
-// lie in memory in an order that no kernel of the operator reads.
+// Fills in an operator's iteration space, and the shape of a product, from its tensors. Returns a misfit if dimensions do not fit,
+// or if their order in memory is one that no kernel of the operator reads.
 std::optional<Misfit> fit_operator(const Graph& graph, Operator& each);
 
 }  // namespace warpfold::layer

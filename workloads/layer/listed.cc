@@ -144,7 +144,7 @@ class Reader {
     return std::nullopt;
   }
 
-  // Each tensor comes from outside or of one operator, and each is used.
+  // Checks that each tensor comes from outside or from one operator, and that each is used.
   Fault check_makers() {
     for (int o = 0; o < static_cast<int>(graph_.operators.size()); ++o) {
       const Operator& each = graph_.operators[static_cast<size_t>(o)];
@@ -184,11 +184,11 @@ class Reader {
   bool given(int id) const {
     const Role role = graph_.tensor(id).role;
     const configs::ModelTensor& tensor = model_.tensor(id);
-    // States are read and written: the one that is written has its own name.
+    // An optimiser's state is both read and written: the tensor that is written has a name of its own.
     return role == Role::kWeight || tensor.given();
   }
 
-  // Readers behind makers, else in the order of the list.
+  // Sorts operators so that readers follow makers; otherwise in the order of the list.
   Fault sort() {
     const size_t count = graph_.operators.size();
     std::vector<int> order;
@@ -221,7 +221,7 @@ class Reader {
     return std::nullopt;
   }
 
-  // From an operator that was not placed back to what it waits for, until one comes again.
+  // Finds a cycle: walks from an operator that was not placed to an operator that it waits for, until one repeats.
   Finding cycle_among(const std::vector<bool>& placed) const {
     int at = static_cast<int>(std::ranges::find(placed, false) - placed.begin());
     std::vector<int> way;
@@ -260,7 +260,7 @@ class Reader {
     return std::nullopt;
   }
 
-  // As Tape counts them.
+  // Counts operations as Tape does.
   static void count_flops(Operator& each, uint64_t space) {
     if (each.work == Work::kProduct)
       each.flops = 2 * space;
@@ -283,7 +283,7 @@ class Reader {
   std::map<std::string, uint64_t> sizes_;
   std::map<std::string, int> tensors_;
   Graph graph_;
-  std::vector<int> listed_;  // of each operator, its place in the model
+  std::vector<int> listed_;  // position of each sorted operator in the model
 };
 
 }  // namespace

@@ -8,9 +8,9 @@
 
 namespace warpfold::layer {
 
-// The graph of a model that lists its operators, all passes; or the first thing wrong: an unknown operator, a tensor that nothing
-// makes, a cycle, dimensions that do not fit, a layout that no kernel of the operator reads. Operators are put in an order in which
-// each follows what it reads, else as they are listed.
+// Returns the graph, with all passes, of a model that lists its operators; or the first fault: an unknown operator, a tensor that
+// no operator makes, a cycle, dimensions that do not fit, or a layout that no kernel of the operator reads. Operators follow the
+// operators that make their inputs, and otherwise keep the order of the list.
 std::expected<Graph, configs::Finding> listed_layer(const configs::TransformerModel& model);
 
 }  // namespace warpfold::layer

@@ -6,19 +6,19 @@
 
 namespace warpfold::layer {
 
-// How an operator's tensors have to fit each other.
+// The relation between the dimensions of an operator's tensors.
 enum class Fit {
   kProduct,
   kAttention,
   kAttentionGradient,
-  kMap,        // what it reads has the dimensions of what it makes, in the same order, or is a row of them
-  kRows,       // the same, and it sums over the innermost dimension
-  kSums,       // what it makes has some of the dimensions of what it reads, and it sums over the others
+  kMap,        // inputs have the dimensions of the result, in the same order, or are a row of them
+  kRows,       // like kMap, with a sum over the innermost dimension
+  kSums,       // the result has some of the input's dimensions; the operator sums over the others
   kTranspose,  // the same dimensions in another order
-  kNone,       // no operator of a list: transfers follow from the parallelism of a model card
+  kNone,       // not allowed in a list: transfers follow from the parallelism of a model card
 };
 
-// Tensors that an operator reads and makes, as Tape makes it.
+// The numbers of tensors that an operator reads and makes, as in Tape.
 struct Signature {
   Fit fit;
   size_t least_inputs;

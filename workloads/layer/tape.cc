@@ -196,7 +196,7 @@ int Tape::shared(const std::string& name, int x) {
   return same;
 }
 
-// Behind the transfer the elements are shared otherwise; their gradients go back by `back`.
+// Adds a transfer that redistributes elements; `back` is the transfer of their gradients.
 int Tape::transfer(const std::string& name, Work work, Work back, int x, const Dimensions& made) {
   const int y = add(over(name, work, {x}, graph_.tensor(x).dimensions), {{.name = name, .dimensions = made}}).outputs.front();
   on_the_way_back([=, this, attention = in_attention_] {

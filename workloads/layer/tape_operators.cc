@@ -1,4 +1,4 @@
-// Operators of the tape that reduce, and those of attention.
+// Tape operators: maps, reductions, attention, and modulation.
 #include <algorithm>
 #include <utility>
 
@@ -83,7 +83,7 @@ int Tape::norm(const std::string& name, Work work, int x, const Dimension& row, 
   return made.outputs.front();
 }
 
-// b h j k = sum over p. Heads that share keys read the same ones.
+// (b h j k), summed over p. Heads that share keys read the same keys.
 int Tape::scores(const std::string& name, int queries, int keys, const Dimensions& made, const Dimension& summed) {
   const uint64_t heads = made[0].size * made[1].size;
   const Dimension rows = made[2];
@@ -106,7 +106,7 @@ int Tape::scores(const std::string& name, int queries, int keys, const Dimension
   return y;
 }
 
-// b h j p = sum over k.
+// (b h j p), summed over k.
 int Tape::mixed(const std::string& name, int probabilities, int values, const Dimensions& made, const Dimension& summed) {
   const uint64_t heads = made[0].size * made[1].size;
   const Dimension rows = made[2];
@@ -132,8 +132,8 @@ int Tape::mixed(const std::string& name, int probabilities, int values, const Di
 int Tape::attention(const std::string& name, int queries, int keys, int values, const Dimension& key, const AttentionMask& mask) {
   const Dimensions all = graph_.tensor(queries).dimensions;
   Operator forward = over(name, Work::kAttention, {queries, keys, values}, all, {key});
-  // Two products of every query with every key. A causal mask leaves all keys in front of the queries' own tokens and half of the
-  // keys of these tokens.
+  // Two products of every query with every key. A causal mask leaves all keys before the queries' own tokens, and half of the keys
+  // of these tokens.
   const uint64_t masked = mask.causal ? std::min(all[1].size, key.size) : 0;
   const uint64_t flops = 2 * volume(all) * (2 * key.size - masked);
   forward.flops = flops;
@@ -149,7 +149,7 @@ int Tape::attention(const std::string& name, int queries, int keys, int values, 
     const std::vector<int> outputs{gradient_for(queries), gradient_for(keys), gradient_for(values)};
     Operator backward =
         over(name + " dX", Work::kAttentionGradient, {dy, queries, keys, values, made.outputs[0], made.outputs[1]}, all, {key});
-    // Five products, the scores a second time among them, where the forward pass has two.
+    // Five products, including the recomputed scores, against two in the forward pass.
     backward.flops = flops / 2 * 5;
     backward.causal = mask.causal;
     backward.drops = mask.dropout;

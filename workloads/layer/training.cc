@@ -6,12 +6,12 @@ namespace warpfold::layer {
 
 namespace {
 
-// Of a weight, for each token: a multiplication and an addition forward, twice as many backward; forward again where nothing was
-// kept.
+// Operations per weight and token: a multiplication and an addition forward, and twice as many backward; forward once more if
+// activations were not kept.
 double passes(bool remat) { return remat ? 8 : 6; }
 
-// GPUs that compute a part of an operator each: context parallelism shares the tokens, and what has none of them, as the modulation
-// of a sequence, each GPU computes.
+// Number of GPUs that each compute a part of the operator. Context parallelism divides the tokens. Every GPU computes an operator
+// without tokens, such as the modulation of a sequence.
 uint64_t gpus_of(const configs::TransformerModel& model, const Operator& each) {
   const auto is_token = [](const Dimension& one) { return one.name == "j"; };
   const bool tokens = std::ranges::any_of(each.independent, is_token) || std::ranges::any_of(each.reduction, is_token);
@@ -40,7 +40,7 @@ StepFlops step_flops(const configs::TransformerModel& model, const Graph& graph,
   for (const Operator& each : graph.operators) {
     if (each.kind != OperatorClass::kContraction && each.kind != OperatorClass::kAttention) continue;
     const double again = remat && each.pass == Pass::kForward ? 2 : 1;
-    // Scores that a backward pass of attention makes a second time are no work of the model's: four products in place of five.
+    // Recomputed scores in the backward pass of attention are no work of the model: it counts four products instead of five.
     const double of_model = each.work == Work::kAttentionGradient ? 4.0 / 5 : 1;
     flops.layers += static_cast<double>(each.flops) * static_cast<double>(gpus_of(model, each)) * again * of_model;
   }

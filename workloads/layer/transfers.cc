@@ -25,7 +25,7 @@ class Finder {
   }
 
  private:
-  // A weight's reader of a pass, or what makes its gradient.
+  // A weight, and the operator that reads it in a pass or makes its gradient.
   struct Weight {
     int tensor = -1;
     int at = -1;
@@ -58,7 +58,7 @@ class Finder {
     }
   }
 
-  // Weights in the order of their operators, those of small operators together with the next product's.
+  // Groups weights in the order of their operators; weights of small operators join those of the next product.
   std::vector<std::vector<Weight>> buckets(std::vector<Weight> weights) const {
     std::ranges::stable_sort(weights, {}, &Weight::at);
     std::vector<std::vector<Weight>> made(1);
@@ -66,7 +66,7 @@ class Finder {
       made.back().push_back(each);
       if (at(each.at).work == Work::kProduct) made.emplace_back();
     }
-    // What is left behind the last product goes with it.
+    // Weights after the last product join its group.
     if (made.size() > 1) {
       made[made.size() - 2].insert(made[made.size() - 2].end(), made.back().begin(), made.back().end());
       made.pop_back();

@@ -9,29 +9,30 @@
 
 namespace warpfold::layer {
 
-// What GPUs that share a layer send each other.
+// A transfer between GPUs that share a layer.
 struct Transfer {
   std::string name;
   Work work = Work::kAllReduce;
   Pass pass = Pass::kForward;
-  bool data_parallel = false;  // gradients and weights, between groups that have batches of their own
+  bool data_parallel = false;  // gradients and weights, between groups with different batches
   uint64_t gpus = 1;
-  uint64_t bytes = 0;        // of the whole tensor
-  int of = -1;               // the operator that it is; -1: of data parallelism, which the graph does not have
+  uint64_t bytes = 0;        // size of the whole tensor
+  int of = -1;               // index of its operator; -1: a transfer of data parallelism, which is not in the graph
   std::vector<int> after{};  // operators whose results it sends
-  int before = -1;           // the operator that waits for it; -1: none of the layer's
+  int before = -1;           // operator that waits for it; -1: none in the layer
 };
 
-// An operator that is one.
+// The transfer of an operator that is one.
 Transfer transfer_of(const Graph& graph, int index, const configs::TransformerModel& model);
 
-// Operators of the graph that are transfers, and what data parallelism adds: sums of weights' gradients as soon as they are there,
-// the weights of small operators with the next product's; with `zero_stage` sums of shares and weights gathered in front of the
-// product that reads them, in stage 3 in both passes (Rajbhandari et al., arXiv 1910.02054, section 7).
+// Returns the graph's transfer operators, and the transfers of data parallelism: sums of the weights' gradients as soon as they are
+// available, where the weights of small operators join those of the next product. With `zero_stage`, each GPU gets the sums of its
+// share, and weights are gathered before the product that reads them; in stage 3 in both passes (Rajbhandari et al., arXiv
+// 1910.02054, section 7).
 std::vector<Transfer> transfers_of(const Graph& graph, const configs::TransformerModel& model);
 
-// Bytes that one GPU sends, and the steps that it waits for one another by: a ring of n GPUs sends n - 1 parts of n to sum up, as
-// many to hand on the sums; an all-to-all sends all but its own part at a time.
+// Bytes that one GPU sends, and steps in which the GPUs wait for one another. In a ring of n GPUs, each sends n - 1 of n parts to
+// add them up, and as many to distribute the sums. An all-to-all sends all but the GPU's own part in one step.
 uint64_t sent_bytes(Work work, uint64_t bytes, uint64_t gpus);
 uint64_t steps_of(Work work, uint64_t gpus);
 

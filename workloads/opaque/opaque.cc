@@ -9,12 +9,12 @@ namespace {
 
 constexpr uint32_t kWarpThreads = 32;
 constexpr uint32_t kDefaultThreads = 256;
-constexpr uint32_t kWordBytes = 4 * kWarpThreads;  // of a warp: a word of each thread
+constexpr uint32_t kWordBytes = 4 * kWarpThreads;  // per warp: a word of each thread
 constexpr uint32_t kVectorWords = 4;
-constexpr uint32_t kVectors = 4;       // loads of 16 bytes in a round
+constexpr uint32_t kVectors = 4;       // loads of 16 bytes per round
 constexpr uint32_t kRoundFmas = 32;    // long enough that the branch back is a small part of a round
 constexpr uint32_t kFirstData = 16;    // registers below: the address and operands
-constexpr uint32_t kSectorBytes = 32;  // the least that L2 serves
+constexpr uint32_t kSectorBytes = 32;  // the smallest access of L2
 
 class Program {
  public:
@@ -23,7 +23,7 @@ class Program {
 
   std::vector<traces::Node> latency() {
     Code round = code();
-    // The next address depends on what was loaded.
+    // Each address depends on the previous load.
     round.add("LDG.E R4, [R4.64]", {.bytes = kSectorBytes});
     round.add("IADD3 R4, R4, R6, RZ");
     rounds(round, amount_);

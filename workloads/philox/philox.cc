@@ -25,7 +25,8 @@ std::string recording(const isa::Architecture& architecture, const Plan& plan) {
   return "philox_" + chip + "_r" + std::to_string(plan.rounds) + "_u" + std::to_string(plan.threshold_bits);
 }
 
-// Thread number, output address, and the round keys: two additions a round, in uniform registers as the compiled loop wants them.
+// Thread number, output address, and the round keys: two additions per round, into the uniform registers that the compiled loop
+// reads.
 traces::Block prologue(const isa::Architecture& architecture, uint32_t rounds) {
   Code code(architecture);
   code.add("S2R R3, SR_CTAID.X").add("S2R R0, SR_TID.X").add("ULDC.64 UR4, c[0x0][0x210]").add("ULDC UR6, c[0x0][0x218]");
@@ -47,7 +48,7 @@ traces::Loop mask_loop(const isa::Architecture& architecture, const std::string&
   return {{.parameter = 0}, {traces::Block{std::move(code)}}};
 }
 
-// `ctas` CTAs share the passes as evenly as they can: the first ones may have one more.
+// Divides the passes among `ctas` CTAs as evenly as possible; the first CTAs may get one more.
 void add_grid(traces::Kernel& kernel, uint64_t passes, uint64_t ctas) {
   const auto add = [&kernel](uint64_t trips, uint64_t count) {
     kernel.grid.push_back({static_cast<uint32_t>(kernel.cta_classes.size()), count});
@@ -63,7 +64,7 @@ uint64_t ctas_of(const configs::Philox& philox, const configs::Gpu& gpu, const P
     return (plan.cta_passes + passes - 1) / passes;
   }
   const uint32_t resident = philox.ctas_per_sm() != 0 ? philox.ctas_per_sm() : ctas_per_sm(gpu, {plan.warps, registers, 0});
-  // A CTA that never fits still has a grid: the machine says what it lacks.
+  // A CTA that does not fit an SM still gets a grid; the simulator reports the resource that it lacks.
   return std::min(plan.cta_passes, std::max(uint64_t{resident}, uint64_t{1}) * gpu.sm_count());
 }
 

@@ -7,7 +7,7 @@ namespace warpfold::workloads {
 uint64_t philox_batches(const configs::Philox& philox) { return philox.batch() == 0 ? 1 : philox.batch(); }
 
 Expected<PhiloxPlan> plan_philox(const configs::Philox& philox) {
-  const uint32_t rounds = philox.rounds() != 0 ? philox.rounds() : 7;  // what FlashAttention uses
+  const uint32_t rounds = philox.rounds() != 0 ? philox.rounds() : 7;  // FlashAttention's
   const uint32_t bits = philox.threshold_bits() != 0 ? philox.threshold_bits() : 8;
   const uint32_t threads = philox.threads_per_cta() != 0 ? philox.threads_per_cta() : 128;
   if (rounds != 3 && rounds != 5 && rounds != 7 && rounds != 10) {

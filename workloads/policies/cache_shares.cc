@@ -21,7 +21,7 @@ bool looks_into_l1(const isa::Architecture& architecture, const isa::Instruction
   return access == Access::kGlobalLoad || access == Access::kGlobalStore;
 }
 
-// Of the instructions of a body, how many look into L1. `times[c]`: how often all warps in CTAs of class c together run the body.
+// Counts the executed instructions of a body that access L1. `times[c]`: executions of the body by all warps in CTAs of class c.
 double l1_requests(const traces::Kernel& kernel, const isa::Architecture& architecture, const std::vector<traces::Node>& body,
                    const std::vector<uint64_t>& times) {
   double requests = 0;
@@ -50,9 +50,9 @@ double l1_requests(const traces::Kernel& kernel, const isa::Architecture& archit
   return requests;
 }
 
-// How a kernel fills its SMs, and what it asks of the caches.
+// A kernel's use of an SM's shared memory, and its load on the caches.
 struct Resident {
-  uint64_t shared_memory = 0;  // bytes of its CTAs on an SM
+  uint64_t shared_memory = 0;  // bytes of its CTAs on one SM
   CacheDemand l1;
   CacheDemand l2;
 };
@@ -81,7 +81,7 @@ Resident resident(const PlannedKernel& planned, const configs::Gpu& gpu, const i
           .l2 = {warps * sms * bytes / instructions, distinct}};
 }
 
-// The first of the kernels' part of a cache.
+// The part of a cache that the first of the kernels gets.
 double first_part(double cache_bytes, const std::vector<Resident>& residents, CacheDemand Resident::* demand) {
   std::vector<CacheDemand> demands;
   for (const Resident& each : residents) demands.push_back(each.*demand);

@@ -7,21 +7,22 @@
 
 namespace warpfold::policies {
 
-// What a kernel asks of a cache.
+// The load that a kernel puts on a cache.
 struct CacheDemand {
-  double rate = 0;   // bytes, or requests, in a time that is the same for all kernels
-  double bytes = 0;  // that it touches at all
+  double rate = 0;   // bytes, or requests, in a unit of time that is the same for all kernels
+  double bytes = 0;  // distinct bytes that it touches
 };
 
-// Bytes that each kernel has of a cache that all use at once. A cache that drops what was used least recently holds what came in a
-// time, the same for all: each kernel's part is as its rate, but no more than it touches.
+// Returns the bytes of a shared cache that each kernel occupies. An LRU cache holds the data of a time span that is the same for
+// every kernel. Each kernel's part is therefore proportional to its rate, and at most the bytes that it touches.
 //
 //   96 MB; two kernels of equal rates that touch 40 and 80 MB: 40 and 56
 std::vector<double> parts_of_cache(double cache_bytes, const std::vector<CacheDemand>& demands);
 
-// Kernels from listings whose launches may overlap with others meet the part of L1 and L2 that those leave: their shares of hits
-// are found again, by the reuse of their addresses. On the same SMs (`same_sms`), L1 is what shared memory of all leaves, in parts
-// by requests; L2 is in parts by bytes; both by instruction and resident warp, for the issue slots are shared. Alone each has all.
+// Recomputes the hit shares of kernels from listings whose launches may overlap with others: each kernel sees only its part of L1
+// and L2. The hits follow from the reuse of the kernel's addresses. If kernels share SMs (`same_sms`), L1 is the data memory that
+// the shared memory of all of them leaves free, divided by requests; L2 is divided by bytes. Both rates are per instruction of the
+// kernel, times its resident warps, because the kernels share the issue slots. A kernel that runs alone has the whole caches.
 Expected<void> share_caches(const configs::Scenario& scenario, bool same_sms, workloads::KernelMaker& kernels, Plan& plan);
 
 }  // namespace warpfold::policies

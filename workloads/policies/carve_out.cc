@@ -1,5 +1,5 @@
-// A share of every SM is kept for a kernel while others run, and bounds it meanwhile: the paper's way to make room for random
-// numbers beside a GEMM.
+// Reserves a share of every SM for a kernel, which also limits the kernel while other kernels run: the paper's way to make room for
+// random numbers beside a GEMM.
 #include <cmath>
 
 #include "configs/resources.h"

@@ -1,4 +1,4 @@
-// Streams side by side: the kernel in front places CTAs until none is left, those behind it take the room that it leaves.
+// Runs streams side by side: an earlier kernel places CTAs until none is left, and later kernels take the room that it leaves.
 #include "workloads/policies/plan.h"
 
 namespace warpfold::policies {

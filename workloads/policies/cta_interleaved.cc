@@ -1,4 +1,4 @@
-// CTAs of two kernels in one launch, drawn by each SM in turn, so that every SM holds CTAs of both: SM-aware CTA scheduling.
+// Joins CTAs of two kernels in one launch. Each SM draws them in turn, so every SM holds CTAs of both: SM-aware CTA scheduling.
 // Source: Kamath et al., POD-Attention, arXiv 2410.18038, figure 9; microsoft/vattention, pod_attn/fused_fwd_kernel.h @ef3fff2
 // (compute_fused_tb_attn).
 #include "traces/validate.h"

@@ -1,4 +1,4 @@
-// No kernel of random numbers: the attention that read its bits draws them itself, between its own instructions.
+// Removes the kernel of random numbers: the attention kernel that reads its bits generates them between its own instructions.
 #include <algorithm>
 #include <map>
 
@@ -24,7 +24,7 @@ uint64_t elements_of(const configs::AttentionShape& shape) {
   return or_one(shape.batch()) * shape.heads() * shape.queries() * keys;
 }
 
-// The attention behind `rng` that reads stored bits.
+// The attention kernel after `rng` that reads stored bits.
 Expected<int> reader_of(configs::Scenario& scenario, int rng) {
   const Graph graph(scenario);
   int reader = -1;
@@ -41,7 +41,7 @@ Expected<int> reader_of(configs::Scenario& scenario, int rng) {
   return reader;
 }
 
-// Kernels that waited for the removed kernel, by name or behind it in its stream, wait for what it waited for.
+// Removes a kernel. Kernels that waited for it, by name or as later kernels of its stream, wait for its predecessors instead.
 void remove(configs::Scenario& scenario, int gone) {
   const Graph graph(scenario);
   const configs::Kernel kernel = scenario.kernel(gone);
@@ -62,13 +62,13 @@ void remove(configs::Scenario& scenario, int gone) {
   scenario.mutable_kernel()->DeleteSubrange(gone, 1);
 }
 
-// One Philox kernel into its attention, whose name it returns.
+// Fuses one Philox kernel into the attention kernel that reads its bits, and returns that kernel's name.
 Expected<std::string> fuse(configs::Scenario& scenario, int rng) {
   const configs::Kernel kernel = scenario.kernel(rng);
   const auto reader = reader_of(scenario, rng);
   if (!reader) return std::unexpected(reader.error());
   configs::AttentionShape& shape = *stored_bits_attention(*scenario.mutable_kernel(*reader));
-  // Under a causal mask the kernel may leave out the bits of scores that are masked.
+  // Under a causal mask the Philox kernel may omit the bits of masked scores.
   const uint64_t made = elements(kernel.philox());
   if (made != elements_of(shape) && !(shape.causal() && 2 * made == elements_of(shape))) {
     return fail("kernel " + escape::quoted(kernel.name()) + " makes " + std::to_string(made) + " bits, attention " +
@@ -76,7 +76,7 @@ Expected<std::string> fuse(configs::Scenario& scenario, int rng) {
   }
   shape.set_dropout(configs::FUSED_PHILOX);
   if (kernel.philox().rounds() != 0) shape.set_philox_rounds(kernel.philox().rounds());
-  // As many random bits an element as the kernel that goes has made: the same numbers.
+  // Keeps the number of random bits per element, so that the numbers stay the same.
   if (kernel.philox().threshold_bits() != 0) shape.set_threshold_bits(kernel.philox().threshold_bits());
   const std::string name = scenario.kernel(*reader).name();
   remove(scenario, rng);

@@ -18,8 +18,8 @@ Graph::Graph(const configs::Scenario& scenario)
   for (int kernel = 0; kernel < scenario.kernel_size(); ++kernel) close(kernel, done);
 }
 
-// What precedes a predecessor precedes. Scenarios are checked: there is no circle. A predecessor of a predecessor adds nothing of
-// its own: of a stream, whose kernels all precede each other, only the last one is looked at.
+// Makes before_[kernel] transitive; checked scenarios have no cycles. Indirect predecessors are skipped, since their predecessors
+// are already included. Of a stream, whose kernels all precede each other, only the last kernel is visited.
 void Graph::close(int kernel, std::vector<bool>& done) {
   if (done[kernel]) return;
   done[kernel] = true;

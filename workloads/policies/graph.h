@@ -9,7 +9,7 @@
 
 namespace warpfold::policies {
 
-// The order of the kernels of a checked scenario, by position: `after`, and the order within a stream.
+// The partial order of the kernels of a checked scenario, by position: `after`, and the order within each stream.
 class Graph {
  public:
   explicit Graph(const configs::Scenario& scenario);
@@ -17,9 +17,9 @@ class Graph {
   int index(const std::string& name) const;
   bool precedes(int one, int other) const { return before_[other][one]; }
   bool may_overlap(int one, int other) const { return one != other && !precedes(one, other) && !precedes(other, one); }
-  // Kernels that may overlap with this one.
+  // Kernels that may overlap with `kernel`.
   std::vector<int> partners(int kernel) const;
-  // Kernels that may overlap with others, by stream, where two streams have some; else none.
+  // The kernels that may overlap with others, grouped by stream, if exactly two streams have such kernels; otherwise empty.
   std::optional<std::array<std::vector<int>, 2>> sides() const;
 
  private:

@@ -20,13 +20,14 @@ void for_each_instruction(std::vector<traces::Node>& body, Visit visit) {
   }
 }
 
-// BAR.SYNC and BAR.ARV, whose effect names one of a CTA's 16 barriers; that of other instructions names a ring.
+// True for BAR.SYNC and BAR.ARV, whose effect names one of a CTA's 16 barriers. In effects of other instructions the number is a
+// ring.
 inline bool is_named_barrier(isa::Behaviour behaviour) {
   return behaviour == isa::Behaviour::kBarrierSync || behaviour == isa::Behaviour::kBarrierArrive;
 }
 
-inline constexpr int16_t kNamedBarriers = 16;            // of a CTA; PTX ISA, "bar, barrier"
-inline constexpr uint32_t kSharedMemoryAlignment = 128;  // bytes, of a TMA destination; PTX ISA, cp.async.bulk.tensor
+inline constexpr int16_t kNamedBarriers = 16;            // per CTA; PTX ISA, "bar, barrier"
+inline constexpr uint32_t kSharedMemoryAlignment = 128;  // bytes, for a TMA destination; PTX ISA, cp.async.bulk.tensor
 inline constexpr uint32_t kWarpThreads = 32;
 
 }  // namespace warpfold::policies

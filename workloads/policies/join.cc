@@ -16,8 +16,8 @@
 namespace warpfold::policies {
 namespace {
 
-constexpr uint64_t kMostCtas = uint64_t{1} << 24;  // of a kernel: its grid is written out CTA by CTA
-constexpr uint32_t kNone = UINT32_MAX;             // no CTA of a part
+constexpr uint64_t kMostCtas = uint64_t{1} << 24;  // per kernel: the grid is written out CTA by CTA
+constexpr uint32_t kNone = UINT32_MAX;             // the joined CTA holds no CTA of this part
 
 uint32_t round_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -37,15 +37,16 @@ class CtasInOrder {
   size_t next_ = 0;
 };
 
-// A CTA of one of the two kernels inside the joined one, with places of its own for all that belongs to a CTA.
+// One CTA of one of the two kernels inside the joined CTA. Warps, streams, cursors, rings, parameters and barriers of its kernel
+// are renumbered from its first ones.
 struct Part {
   const traces::Kernel* kernel;
-  std::string prefix;    // of its names
-  uint32_t first_warp;   // in the joined CTA
-  int16_t first_stream;  // of its kernel
-  int16_t first_cursor;  // of its kernel
+  std::string prefix;    // prefix of the part's names
+  uint32_t first_warp;   // first warp in the joined CTA
+  int16_t first_stream;  // joined index of its stream 0
+  int16_t first_cursor;  // joined index of its cursor 0
   int16_t first_ring = 0;
-  int32_t first_parameter = 0;  // whether it is there, then those of the kernel
+  int32_t first_parameter = 0;  // 1 or 0 for present or not, followed by the kernel's own parameters
   std::map<int16_t, int16_t> barriers;
 };
 
@@ -60,7 +61,7 @@ class Joiner {
     joined_.registers_per_thread = std::max(first.registers_per_thread, second.registers_per_thread);
   }
 
-  // `copies` CTAs of a kernel beside each other, from `first_warp` on.
+  // Adds `copies` CTAs of a kernel side by side, from `first_warp` on.
   void add(const traces::Kernel& kernel, uint32_t first_warp, uint32_t copies) {
     const auto first_stream = static_cast<int16_t>(joined_.streams.size());
     const auto first_cursor = static_cast<int16_t>(joined_.cursors.size());
@@ -81,7 +82,7 @@ class Joiner {
     }
   }
 
-  // A CTA behind those that there are: the class of each part, or kNone.
+  // Appends a CTA with the given class for each part; kNone: the part is absent.
   void add_cta(const std::vector<uint32_t>& of_parts) {
     const auto [place, is_new] = known_.try_emplace(of_parts, static_cast<uint32_t>(joined_.cta_classes.size()));
     if (is_new) joined_.cta_classes.push_back(class_of(of_parts));
@@ -112,7 +113,7 @@ class Joiner {
 
   isa::Behaviour behaviour(const isa::Instruction& instruction) const { return architecture_.info(instruction).behaviour; }
 
-  // The loops of a part that is not there are never reached; what they would run is that of the kernel's first class.
+  // The class of a joined CTA. An absent part takes the values of its kernel's first class; its loops never run.
   traces::CtaClass class_of(const std::vector<uint32_t>& of_parts) const {
     traces::CtaClass joined;
     for (size_t p = 0; p < parts_.size(); ++p) {
@@ -125,7 +126,7 @@ class Joiner {
     return joined;
   }
 
-  // Named barriers of one part are those of no other; one of "all threads" means those of its own CTA.
+  // Numbers named barriers so that parts share none. A barrier of "all threads" means those of the part's own CTA.
   Expected<void> number_barriers() {
     int16_t next = 0;
     for (Part& part : parts_) {
@@ -163,7 +164,7 @@ class Joiner {
     }
   }
 
-  // A role's program as a loop of one trip where the part is there, and none where it is not.
+  // Wraps a role's program in a loop of one trip if the part is present, and of no trip if it is absent.
   traces::Loop program_of(const Part& part, const traces::Role& role) const {
     traces::Loop program{.trips = {.parameter = part.first_parameter}, .body = role.body};
     const isa::Instruction nothing = workloads::Code(architecture_).add("NOP").instructions().front();
@@ -196,7 +197,7 @@ class Joiner {
     return spans;
   }
 
-  // Warps that have the same programs are a role.
+  // Combines warps with equal programs into one role.
   void make_roles() {
     const std::vector<Span> all = spans();
     std::set<uint32_t> borders;
@@ -225,7 +226,7 @@ class Joiner {
   const isa::Architecture& architecture_;
   traces::Kernel joined_;
   std::vector<Part> parts_;
-  std::map<std::vector<uint32_t>, uint32_t> known_;  // classes of the joined kernel
+  std::map<std::vector<uint32_t>, uint32_t> known_;  // class of the joined kernel by the classes of its parts
 };
 
 Expected<void> check_joinable(const traces::Kernel& kernel) {
@@ -252,7 +253,7 @@ Expected<traces::Kernel> interleave_ctas(const traces::Kernel& first, const trac
   const uint32_t warps = std::max(first.warps_per_cta(), second.warps_per_cta());
   const std::array kernels{&first, &second};
   std::array<uint32_t, 2> copies{};
-  std::array<uint64_t, 2> slots{};  // CTAs of the joined kernel
+  std::array<uint64_t, 2> slots{};  // number of joined CTAs
   uint32_t shared_memory = 0;
   Joiner joiner(first, second);
   for (size_t k = 0; k < kernels.size(); ++k) {

@@ -18,7 +18,7 @@ namespace {
 
 using Tensors = std::map<std::string, double>;  // bytes of each that a launch touches
 
-// [launch][other]: the other has ended when the launch begins.
+// [launch][other]: true if the other launch has ended when the launch begins.
 std::vector<std::vector<bool>> order_of(const Plan& plan) {
   const size_t launches = plan.kernels.size();
   std::vector<std::vector<bool>> before(launches, std::vector<bool>(launches));
@@ -61,7 +61,7 @@ class LeftInL2 {
   }
 
  private:
-  // A stream, "relu.in": its tensor is the stream that is written first, "gemm.C".
+  // Maps a stream, such as "relu.in", to its tensor: the stream that was named first for the same data, such as "gemm.C".
   std::string tensor(const std::string& stream) const {
     const auto shared = shared_.find(stream);
     return shared == shared_.end() ? stream : shared->second;
@@ -73,7 +73,7 @@ class LeftInL2 {
       return each.of == kernel || std::ranges::find(each.also, kernel) != each.also.end();
     });
   }
-  // The launch that is all of the kernel and nothing else.
+  // The launch that runs the whole kernel and nothing else; empty if the policy has cut or joined the kernel.
   std::optional<size_t> own_launch(const std::string& kernel) const {
     std::optional<size_t> own;
     for (size_t l = 0; l < plan_.kernels.size(); ++l) {
@@ -93,7 +93,8 @@ class LeftInL2 {
                                                          " finds in L2 AS_LEFT is not known; expected COLD or WARM");
   }
 
-  // Of a kernel that is one launch; others have streams with other names.
+  // Checks the stream's name for a kernel that is one launch of its own. Cut and joined kernels are not checked, since their
+  // streams have other names.
   Expected<void> expect_stream(const std::string& kernel, const std::string& stream, const std::string& path) const {
     const auto own = own_launch(kernel);
     if (!own) return {};
@@ -133,7 +134,7 @@ class LeftInL2 {
     return touched;
   }
 
-  // The last one before `launch` that touches the tensor.
+  // The last launch before `launch` that touches the tensor.
   std::optional<size_t> last_touched(const std::string& of, size_t launch) const {
     std::optional<size_t> last;
     for (size_t l = 0; l < plan_.kernels.size(); ++l) {
@@ -143,7 +144,8 @@ class LeftInL2 {
     return last;
   }
 
-  // What has been touched since, of distinct bytes, by the launch before that and by the launch itself.
+  // Distinct bytes touched between two uses of a tensor: by launches in between, by the launch that left it, and by the launch that
+  // reads it.
   struct Since {
     double between = 0, left_by = 0, read_by = 0;
   };
@@ -163,7 +165,7 @@ class LeftInL2 {
     return {sum, others(left_by), others(read_by)};
   }
 
-  // Of a tensor's bytes, the share that is not in L2 any more.
+  // Share of a tensor's bytes that has left L2, averaged over positions in the tensor.
   double gone(const Since& since) const {
     constexpr int kPlaces = 64;
     double gone = 0;
@@ -205,7 +207,7 @@ class LeftInL2 {
   uint64_t l2_bytes_;
   Plan& plan_;
   std::vector<std::vector<bool>> before_;
-  std::map<std::string, std::string> shared_;   // a stream's name: its tensor's, where a kernel before has named it
+  std::map<std::string, std::string> shared_;   // stream -> tensor, for streams that share an earlier kernel's tensor
   std::vector<std::vector<double>> requested_;  // [launch][stream] bytes
   std::vector<Tensors> touched_;                // [launch]
 };

@@ -13,9 +13,9 @@
 namespace warpfold::policies {
 namespace {
 
-constexpr uint32_t kWarpgroup = 4;         // setmaxnreg is for a warpgroup; PTX ISA
+constexpr uint32_t kWarpgroup = 4;         // setmaxnreg applies to a warpgroup; PTX ISA
 constexpr uint32_t kRegisterStep = 8;      // PTX ISA, setmaxnreg: 24-256 in steps of 8
-constexpr uint32_t kFewestRegisters = 24;  // the same
+constexpr uint32_t kFewestRegisters = 24;  // PTX ISA, setmaxnreg
 
 uint32_t round_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -50,7 +50,7 @@ class Merger {
 
   Expected<traces::Kernel> merge(uint64_t passes) {
     merged_.source += " + " + guest_.source;
-    // Of all its warps' passes, those that this host has.
+    // The merged kernel gets the guest's operations in proportion to its passes.
     const uint64_t all = *passes_of(guest_) * guest_.warps_per_cta();
     if (all > 0) merged_.flops += part_of(guest_.flops, passes * warps_, all);
     if (guest_.shared_memory_bytes > 0) {
@@ -70,7 +70,7 @@ class Merger {
  private:
   isa::Behaviour behaviour(const isa::Instruction& instruction) const { return architecture_.info(instruction).behaviour; }
 
-  // A barrier of "all threads" meant those of its own kernel.
+  // Before the merge, a barrier of "all threads" meant the threads of its own kernel; the count becomes explicit.
   void own_threads(std::vector<traces::Node>& body, uint32_t warps) const {
     for_each_instruction(body, [&](isa::Instruction& instruction) {
       if (!is_named_barrier(behaviour(instruction))) return;
@@ -131,11 +131,12 @@ class Merger {
     return sum;
   }
 
-  // By what each CTA of the host has to do, so that both end at the same time; what is left over goes to the first CTAs, one each.
+  // Divides the passes in proportion to the instructions of each host CTA, so that host and guest work end at the same time. The
+  // remainder goes to the first CTAs, one pass each.
   void share_passes(uint64_t passes) {
     std::vector<uint64_t> weight;
     for (const traces::CtaClass& cta_class : merged_.cta_classes) weight.push_back(instructions(cta_class));
-    uint64_t total = 0;  // what a valid launch issues fits 64 bits
+    uint64_t total = 0;  // does not overflow: the instructions of a valid launch fit 64 bits
     for (const traces::CtaRun& run : merged_.grid) total += weight[run.cta_class] * run.count;
     std::vector<uint64_t> share;
     for (const uint64_t of_class : weight) {
@@ -170,7 +171,7 @@ class Merger {
     merged_.grid = std::move(grid);
   }
 
-  // What a role's setmaxnreg asks for; 0: it has none.
+  // Registers that a role's setmaxnreg requests; 0 if it has none.
   uint32_t wanted_registers(traces::Role& role) const {
     uint32_t wanted = 0;
     for_each_instruction(role.body, [&](const isa::Instruction& instruction) {
@@ -182,7 +183,7 @@ class Merger {
   Expected<void> set_registers() {
     const uint32_t launched = merged_.registers_per_thread;
     const uint32_t own = std::max(kFewestRegisters, round_up(guest_.registers_per_thread, kRegisterStep));
-    uint32_t least = 0;  // of roles that keep what they are launched with
+    uint32_t least = 0;  // registers per thread of roles that keep the registers of the launch
     uint32_t sum = own * warps_;
     bool moves = false;
     for (traces::Role& role : merged_.roles) {
@@ -224,7 +225,7 @@ class Merger {
   const isa::Architecture& architecture_;
   traces::Kernel merged_;
   const traces::Kernel& guest_;
-  traces::Role role_;  // of the guest
+  traces::Role role_;  // the guest's role
   uint32_t host_warps_;
   uint32_t warps_;
 };

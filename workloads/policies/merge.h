@@ -7,17 +7,18 @@
 
 namespace warpfold::policies {
 
-// whole x weight / total, rounded down, whatever the size of the product.
+// Returns whole x weight / total, rounded down, without overflow.
 uint64_t part_of(uint64_t whole, uint64_t weight, uint64_t total);
 
-// What a guest has to do: passes of its one loop, summed over its CTAs.
+// Returns the passes of the guest's only loop, summed over its CTAs.
 Expected<uint64_t> passes_of(const traces::Kernel& guest);
 
-// The host with `warps` warps of the guest in each of its CTAs, which share `passes` passes of the guest's loop by what the host's
-// CTAs have to do. The guest's role, streams, rings, cursors, named barriers and parameter get numbers and names behind the host's.
-// Registers: where the host moves them between its warpgroups (setmaxnreg), the launch's count becomes what all roles need on
-// average and the guest gives back what it has too much; else every thread gets what the hungrier of the two needs. Fails where the
-// guest is not one role with one loop, or the numbers do not work out; the result has not been validated.
+// Returns the host with `warps` warps of the guest in each of its CTAs. The host's CTAs divide `passes` passes of the guest's loop
+// in proportion to their own instructions. The guest's role, streams, rings, cursors, named barriers and parameter are renumbered
+// and renamed to follow the host's. If the host moves registers between its warpgroups (setmaxnreg), the launch's register count
+// becomes the average need of all roles, and the guest returns its surplus or requests its deficit. Otherwise every thread gets the
+// registers of the kernel that needs more. Fails if the guest is not one role with one loop, or if warps, barriers or registers do
+// not fit. The result has not been validated.
 Expected<traces::Kernel> merge(const traces::Kernel& host, const traces::Kernel& guest, uint32_t warps, uint64_t passes);
 
 }  // namespace warpfold::policies

@@ -1,10 +1,11 @@
-// RNG, attention and the GEMMs around it cut into segments along the sequence (Ma, Liu, Krashinsky, arXiv 2410.07531, figure 15):
-// the random numbers of a segment are made beside the work of the one before it, so that the bits of few segments exist at a time.
+// Cuts RNG, attention and the GEMMs around it into segments along the sequence (Ma, Liu, Krashinsky, arXiv 2410.07531, figure 15).
+// The random numbers of a segment are made beside the work of the previous segment, so the bits of only a few segments exist at a
+// time.
 //
 // Rows of the sequence are independent in a GEMM and, as queries, in attention. Keys and values are not: attention needs those of
-// all rows, or if it is causal those of the rows before. So GEMMs behind the attention are cut; GEMMs in front of it are cut where
-// it is causal, and stay whole where it is not. In a steady state of many layers (steady_state) the GEMMs in front of the attention
-// are those that follow it in the layer before: they are cut and follow the attention of their segment.
+// all rows, or of the earlier rows if it is causal. GEMMs after the attention are therefore always cut; GEMMs before it are cut
+// only if it is causal. In a steady state of many layers (steady_state), the GEMMs before the attention follow the attention of the
+// previous layer: they are cut, and each of their segments follows the attention of the same segment.
 #include <algorithm>
 #include <map>
 
@@ -130,8 +131,8 @@ class Pipeline {
     return {};
   }
 
-  // Which kernels run once, in front of all segments or behind them, and which in each segment: those in front of the reader, it,
-  // and those behind it.
+  // Sorts kernels by the time when they run: once before all segments (before_), once after them (behind_), or in each segment,
+  // before the reader (lead_) or after it (follow_).
   void sort_kernels() {
     const configs::AttentionShape* shape = attention_of(scenario_.kernel(reader_));
     const bool rows_suffice = shape != nullptr && shape->causal();
@@ -160,7 +161,8 @@ class Pipeline {
     return add(rng_, segment + 1);
   }
 
-  // In a steady state the numbers made behind the last segment are those of the next layer's first one.
+  // Adds a kernel, or one segment of it. In a steady state, the random numbers made after the last segment belong to the first
+  // segment of the next layer.
   Expected<void> add(int kernel, uint32_t segment) {
     const configs::Kernel& whole = scenario_.kernel(kernel);
     auto description = is_cut_[kernel] ? cut(whole, segment % segments_, segments_) : Expected<configs::Kernel>(whole);
@@ -191,9 +193,9 @@ class Pipeline {
     if (kernel == rng_ && segment >= buffers_) wait_for(reader_, segment - buffers_);
     for (int other = 0; other < scenario_.kernel_size(); ++other) {
       if (!graph_.precedes(other, kernel)) continue;
-      // Of an earlier kernel that is cut, a whole one needs the last segment.
+      // A kernel that is not cut waits for the last segment of each predecessor that is cut.
       const bool placed = wait_for(other, !is_cut_[other] ? 0 : is_cut_[kernel] ? segment : segments_ - 1);
-      // In a steady state the reader's predecessors of its first segments belong to the layer before.
+      // In a steady state, the first segments' predecessors of the reader belong to the previous layer.
       if (placed || (steady_ && (kernel == reader_ || graph_.precedes(reader_, kernel)))) continue;
       return fail("cut into segments, kernel " + escape::quoted(scenario_.kernel(kernel).name()) + " would run before " +
                   escape::quoted(scenario_.kernel(other).name()) + ", for which it waits");
@@ -212,7 +214,7 @@ class Pipeline {
   int reader_ = -1;
   std::vector<bool> is_cut_;
   std::vector<int> before_, lead_, follow_, behind_;
-  std::map<std::pair<int, uint32_t>, int> place_;  // of a kernel's segment in the plan
+  std::map<std::pair<int, uint32_t>, int> place_;  // position in the plan, by kernel and segment
   Plan plan_;
 };
 

@@ -1,6 +1,6 @@
-// Kernels of higher priority first. On hardware a stream's priority orders CTAs that wait for a place and nothing else: running
-// CTAs are not displaced, and no warp scheduler is known to look at it (CUDA programming guide, "Stream Priorities"). That much
-// CONCURRENT has from Kernel.priority. Here instructions go by priority too: the most that priorities could do.
+// Kernels of higher priority go first. On hardware, a stream's priority only orders CTAs that wait for placement: running CTAs are
+// not displaced, and no warp scheduler is known to consider it (CUDA programming guide, "Stream Priorities"). CONCURRENT already
+// does this with Kernel.priority. PRIORITY also orders instructions, an upper bound on the effect that priorities could have.
 #include <algorithm>
 #include <limits>
 
@@ -37,7 +37,7 @@ class Priority : public Policy {
     plan->issue_by_priority = !options.has_issue() || options.issue();
     return plan;
   }
-  // Which of two streams goes first.
+  // Choices: either of two streams first.
   OpenSettings open(const configs::Scenario& scenario, workloads::KernelMaker& /*kernels*/) const override {
     OpenSettings open;
     const auto sides = Graph(scenario).sides();

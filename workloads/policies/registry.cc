@@ -6,7 +6,7 @@
 
 namespace warpfold::policies {
 
-// One of each, defined in the file of its name.
+// The policies. Each is defined in the file of its name.
 const Policy& sequential();
 const Policy& concurrent();
 const Policy& carve_out();
@@ -35,7 +35,7 @@ const Policy& policy_of(configs::PolicyKind kind) {
 
 namespace {
 
-// What waits for another launch is launched before that one's end.
+// Launches that wait for another launch start early, before that launch has ended (programmatic launch).
 void launch_early(Plan& plan) {
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
     PlannedKernel& kernel = plan.kernels[k];

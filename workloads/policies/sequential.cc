@@ -1,4 +1,4 @@
-// One kernel after the other, in the order written: a single stream.
+// One kernel after the other, in the order written, as in a single stream.
 #include "workloads/policies/plan.h"
 
 namespace warpfold::policies {

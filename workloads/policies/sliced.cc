@@ -1,6 +1,6 @@
-// Quotas on each SM: no kernel may take more than its slice while another one is there. Warped-Slicer (Xu et al., ISCA 2016) finds
-// the CTAs of each kernel from profiles; SMK (Wang et al., HPCA 2016) gives every kernel the same share of the resource that it
-// needs most, which needs no run of it and is the default here.
+// Gives each kernel a quota on each SM, which it may not exceed while another kernel is present. Warped-Slicer (Xu et al., ISCA
+// 2016) finds each kernel's CTAs from profiles. SMK (Wang et al., HPCA 2016) gives every kernel the same share of the resource that
+// it needs most. SMK's rule needs no profile and is the default here.
 #include <algorithm>
 #include <array>
 
@@ -27,7 +27,7 @@ Amounts need_of(const configs::Gpu& gpu, const traces::Kernel& kernel) {
   return {use.registers, use.shared_memory, use.warps, 1};
 }
 
-// The largest share that `ctas` CTAs have of any resource.
+// The largest share of any resource that `ctas` CTAs occupy.
 double dominant_share(const Amounts& need, const Amounts& capacity, uint64_t ctas) {
   double share = 0;
   for (size_t r = 0; r < kResources; ++r) {
@@ -39,7 +39,7 @@ double dominant_share(const Amounts& need, const Amounts& capacity, uint64_t cta
 struct Party {
   int kernel;
   Amounts need;
-  uint64_t most;  // CTAs of its grid on one SM
+  uint64_t most;  // CTAs per SM if the grid is spread evenly
   uint64_t ctas = 0;
 };
 
@@ -81,7 +81,7 @@ class Sliced : public Policy {
     if (const auto fair = divide_fairly(scenario, graph, *plan); !fair) return std::unexpected(fair.error());
     return plan;
   }
-  // CTAs on an SM of the first of two kernels; of the second as many as still fit.
+  // Choices: CTAs per SM of the first of two kernels; the second gets as many as still fit.
   OpenSettings open(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
     OpenSettings open;
     const auto sides = Graph(scenario).sides();
@@ -113,7 +113,8 @@ class Sliced : public Policy {
     return {kernel, need_of(scenario.gpu(), its), (its.ctas() + sms - 1) / sms};
   }
 
-  // Of every other stream the hungriest kernel that a kernel may meet: its quota holds whichever it is.
+  // The kernel and, of every other stream, the partner with the largest dominant share. The kernel's quota is then valid beside any
+  // of its partners.
   static std::vector<Party> parties_of(const configs::Scenario& scenario, const Graph& graph, const Plan& plan, int kernel) {
     const Amounts capacity = capacity_of(scenario.gpu());
     std::vector<Party> parties{party_of(scenario, plan, kernel)};

@@ -1,8 +1,8 @@
-// Kernels on disjoint sets of SMs, as green contexts (CUDA driver, cuDevSmResourceSplitByCount) and MPS's active thread percentage
-// give them: fixed for as long as a kernel runs, whichever other kernels have ended.
+// Places kernels on disjoint sets of SMs, as green contexts (CUDA driver, cuDevSmResourceSplitByCount) and MPS's active thread
+// percentage do. A kernel's set stays fixed while it runs, whichever other kernels have ended.
 //
-// Kernels that can never run at the same time need no sets of their own: each stream has a block of SMs, as wide as the widest
-// share of its kernels.
+// Kernels that can never run at the same time can share a set: each stream gets a block of SMs, as wide as the largest share of its
+// kernels.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -20,7 +20,7 @@ uint32_t sms_of(const configs::SmShare& share, uint32_t chip) {
   return static_cast<uint32_t>(std::llround(share.percent() / 100 * chip));
 }
 
-// Sets for the kernels of one scenario, by position.
+// Computes the sets of SMs of a scenario's kernels, by position.
 class Partition {
  public:
   explicit Partition(const configs::Scenario& scenario)
@@ -36,7 +36,7 @@ class Partition {
     for (auto& [stream, width] : width_) {
       for (size_t k = 0; k < sets_.size(); ++k) {
         if (stream_of(k) != stream) continue;
-        if (sets_[k].count == 0 && !overlaps(k)) continue;  // the whole chip
+        if (sets_[k].count == 0 && !overlaps(k)) continue;  // count 0: the whole chip
         sets_[k].first = first;
         if (sets_[k].count == 0) sets_[k].count = width;
       }
@@ -70,7 +70,7 @@ class Partition {
     return {};
   }
 
-  // Streams in which nothing has a share of its own.
+  // Divides the remaining SMs equally among the streams without a stated share.
   Expected<void> share_rest() {
     std::vector<uint32_t> streams;
     for (size_t k = 0; k < sets_.size(); ++k) {
@@ -89,11 +89,11 @@ class Partition {
   uint32_t chip_;
   Graph graph_;
   std::vector<traces::SmRange> sets_;
-  std::map<uint32_t, uint32_t> width_;  // by stream
+  std::map<uint32_t, uint32_t> width_;  // SMs of each stream
   uint32_t taken_ = 0;
 };
 
-// Kernels that size their grid by the chip are told the size of their set, as a program asks its context for it.
+// Remakes a kernel for the size of its set, since some kernels size their grid by the chip and a program asks its context for it.
 Expected<void> make_again(const configs::Scenario& scenario, workloads::KernelMaker& kernels, const traces::SmRange& set,
                           int position, Plan& plan) {
   plan.kernels[position].sms = set;
@@ -123,7 +123,7 @@ class SmPartition : public Policy {
     if (const auto shared = share_caches(scenario, false, kernels, *plan); !shared) return std::unexpected(shared.error());
     return plan;
   }
-  // SMs of the first of two streams; the second has the rest.
+  // Choices: the SMs of the first of two streams; the second stream gets the remaining SMs.
   OpenSettings open(const configs::Scenario& scenario, workloads::KernelMaker& /*kernels*/) const override {
     OpenSettings open;
     const auto sides = Graph(scenario).sides();

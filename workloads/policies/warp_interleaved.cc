@@ -1,5 +1,5 @@
-// The warps of two kernels in one CTA, which ends with the later one: horizontal fusion.
-// Source: Li et al., HFuse, CGO 2022; of attention kernels microsoft/vattention, pod_attn/fused_fwd_launch_template.h @ef3fff2
+// Joins the warps of two kernels in one CTA, which ends with the later of the two: horizontal fusion.
+// Source: Li et al., HFuse, CGO 2022; for attention kernels microsoft/vattention, pod_attn/fused_fwd_launch_template.h @ef3fff2
 // (run_hfused_fwd): as many CTAs as the kernel with more, threads and shared memory added up.
 #include "traces/validate.h"
 #include "workloads/policies/join.h"

@@ -1,5 +1,5 @@
-// The warps that make random numbers are a role of their own in the CTAs of GEMMs, as a producer or an epilogue warp is one: they
-// come and go with the GEMM's CTA, need no launch, and share its registers and shared memory.
+// Adds the warps that make random numbers to the CTAs of GEMMs as a role of their own, like producer or epilogue warps. They start
+// and end with the GEMM's CTA, need no launch, and share its registers and shared memory.
 #include <algorithm>
 
 #include "escape/quoted.h"
@@ -45,7 +45,7 @@ Expected<std::vector<int>> find_hosts(const configs::Scenario& scenario, const G
   return hosts;
 }
 
-// A CTA that can never fit would be the machine's to refuse; here it is known what to change.
+// Reports a CTA that can never fit. The simulator would refuse it as well, but here the message can name the cause.
 Expected<void> check_fit(const configs::Gpu& gpu, const traces::Kernel& merged, const std::string& guest) {
   const workloads::CtaFootprint cta{merged.warps_per_cta(), merged.registers_per_thread, merged.shared_memory_bytes};
   const workloads::CtaUse use = workloads::cta_use(gpu, cta);
@@ -93,7 +93,7 @@ class WarpSpecialized : public Policy {
     take_out(graph, *guest, *hosts, *plan);
     return plan;
   }
-  // The guest's warps in a CTA of a host: whole warpgroups.
+  // Choices: the guest's warps per host CTA, in whole warpgroups.
   OpenSettings open(const configs::Scenario& scenario, workloads::KernelMaker& /*kernels*/) const override {
     OpenSettings open;
     if (scenario.policy().warp_specialized().has_warps()) return open;
@@ -105,7 +105,7 @@ class WarpSpecialized : public Policy {
   }
 
  private:
-  // The guest's passes are shared by the instructions of the hosts, the last one takes what rounding leaves.
+  // Divides the guest's passes by the hosts' instructions. The last host also gets the remainder from rounding.
   static Expected<void> merge_all(const configs::Scenario& scenario, const std::string& file, int guest,
                                   const std::vector<int>& hosts, Plan& plan) {
     const traces::Kernel& rng = plan.kernels[guest].kernel;

@@ -1,14 +1,15 @@
-// C[m, n] = A[m, k] B[n, k]^T in half precision by mma.sync, k in steps of 32 or 64 through a ring of cp.async. The main loops of
-// 128 x 256, 128 x 64 and 64 x 64 are the recordings beside this file: nvcc -std=c++17 -O3 --use_fast_math -arch=sm_80 -cubin
-// mma_gemm.cu, nvdisasm -c -hex, `warpfold import` and `warpfold trace dump`, of which the first loop.
+// C[m, n] = A[m, k] B[n, k]^T in half precision by mma.sync, k in steps of 32 or 64 through a ring of cp.async. The recordings
+// beside this file are the main loops of 128 x 256, 128 x 64 and 64 x 64. To make one: nvcc -std=c++17 -O3 --use_fast_math
+// -arch=sm_80 -cubin mma_gemm.cu, nvdisasm -c -hex, `warpfold import` and `warpfold trace dump`; take the first loop of the dump.
 #include <cuda_fp16.h>
 
 #include <cstdint>
 
 #include "mma_steps.cuh"
 
-// A row of 32 halves is four pieces of 16 bytes; piece c of row r stands at c xor (r / 2 mod 4), so that neither cp.async nor LDSM
-// meets a bank conflict. Of 64 halves eight, at c xor (r mod 8).
+// Offset of a 16-byte piece in a stage, swizzled so that neither cp.async nor LDSM has bank conflicts. A row of 32 halves is four
+// pieces, and piece c of row r lies at c xor (r / 2 mod 4). A row of 64 halves is eight pieces, and piece c lies at c xor (r mod
+// 8).
 template <int kDepth>
 __device__ inline uint32_t piece(uint32_t row, uint32_t column) {
   if (kDepth == 64) return (row * 8 + (column ^ (row % 8))) * 16;
@@ -36,7 +37,7 @@ __device__ inline void gemm(const __half* a, const __half* b, __half* c, int m, 
   const int steps = k / kDepth;
   constexpr int kParts = kDepth / 16;
   constexpr int kGroups = kParts - 1;
-  // The group-th part of a stage's copies.
+  // Issues the group-th share of a stage's copies.
   const auto fetch = [&](int step, int group) {
     if (step >= steps) return;
     const uint32_t stage = shared + step % kStages * kStageBytes;
@@ -86,7 +87,7 @@ __device__ inline void gemm(const __half* a, const __half* b, __half* c, int m, 
   }
   wait();
   load(0, 0);
-  // Each 16 of k are loaded while the 16 before are multiplied, and copies for a later step lie between products.
+  // While 16 of k are multiplied, the next 16 are loaded; copies for a later step lie between the products.
   for (int step = 0; step < steps; ++step) {
 #pragma unroll
     for (int part = 0; part < kGroups; ++part) {

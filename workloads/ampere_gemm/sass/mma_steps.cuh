@@ -1,4 +1,4 @@
-// What a GEMM by mma.sync is made of: 16 bytes by cp.async, four 8 x 8 matrices by ldmatrix, one m16n8k16 in half precision.
+// Steps of a GEMM by mma.sync: 16 bytes by cp.async, four 8 x 8 matrices by ldmatrix, one m16n8k16 in half precision.
 #pragma once
 
 #include <cuda_fp16.h>
