@@ -34,7 +34,7 @@ TimeLimit& time_limit() {
   return limit;
 }
 
-// Lock-free atomics, write, _exit, unlink, signal and raise alone, which a handler may use.
+// A signal handler may use only lock-free atomics, write, _exit, unlink, signal and raise.
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void note(int signal) {
@@ -60,15 +60,15 @@ void note_time(int signal) {
 }  // namespace
 
 void stop_on_signals() {
-  // Made before a handler asks for them.
+  // Creates these static variables before a handler uses them.
   came() = 0;
   interruptible_parts() = 0;
   (void)sim::stop_wanted();
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction before{};
-    // nohup and a shell's background jobs ignore SIGINT, and so does the program then.
+    struct sigaction before {};
+    // nohup and a shell's background jobs ignore SIGINT; the program then ignores it too.
     if (sigaction(signal, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) continue;
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = note;
     action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
     sigaction(signal, &action, nullptr);
@@ -77,7 +77,7 @@ void stop_on_signals() {
 
 void stop_after(double seconds, const std::string& message, int exit_code) {
   time_limit() = {message + "\n", exit_code};
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = note_time;
   action.sa_flags = SA_RESTART;
   sigaction(SIGALRM, &action, nullptr);

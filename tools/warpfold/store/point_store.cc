@@ -151,8 +151,8 @@ class PointStore::Work {
     return claimed;
   }
 
-  // Returns the end of a claim that starts at `begin`. The claim covers missing points for at most the time of one claim. It also
-  // covers at most a quarter of a worker's share of the remaining points, so that all workers end at about the same time.
+  // Returns the end of a claim that starts at `begin`. The claim covers missing points for at most the time of one claim. A claim
+  // is also at most a quarter of a worker's share of the remaining points, so that all workers end at about the same time.
   size_t claim_end(size_t begin) const {
     const std::optional<double> mean = log_.mean_milliseconds();
     const size_t workers = store_.presence_->count() * threads_;
