@@ -22,7 +22,7 @@ std::string exported(const Kernel& kernel, const traces::accelsim::ExportOptions
   return text;
 }
 
-// What each warp of each CTA issues, in order, DEPBAR by its own name.
+// Returns the instructions that each warp of each CTA issues, in order; DEPBAR keeps its own name.
 std::vector<std::vector<std::string>> issued(const Kernel& kernel) {
   std::vector<std::vector<std::string>> warps;
   for (const traces::CtaRun& run : kernel.grid) {

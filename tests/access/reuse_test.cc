@@ -100,7 +100,7 @@ TEST(Reuse, PastL1AndStoresGoToL2) {
   }
 }
 
-// A copy goes round in two arrays that together are larger than L1, or not.
+// Copies repeatedly between two arrays that together fit into L1, or do not.
 TEST(Reuse, WhatIsStoredTakesRoomInL1) {
   for (const bool fits : {true, false}) {
     ReuseAnalysis analysis({.l1_bytes = fits ? 128U * 128 : 96U * 128, .l2_bytes = 1 << 20});
@@ -192,8 +192,8 @@ TEST(Reuse, IsCloseToASetAssociativeCache) {
   }
 }
 
-// Where it is not: a stride of the sets maps all lines to one of them, and a loop just beyond the cache's size hits nowhere with
-// LRU, but in the sets that are not full.
+// Cases in which the shares differ: a stride of the sets maps all lines to one set. A loop just beyond the cache's size never hits
+// with LRU, except in sets that are not full.
 TEST(Reuse, DiffersWhereSetsFillUnevenly) {
   const Case one_set{"one set", [](uint64_t i) { return i % 8 * 256; }};
   EXPECT_GT(shares_of(one_set, 10'000).lru, 0.99);

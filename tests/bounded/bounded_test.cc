@@ -192,7 +192,7 @@ TEST(Bounded, CtasStayAsFarApartAsTheyAre) {
   EXPECT_GT(bounded, 0);
 }
 
-// Two SMs of a few CTAs, the one with less to do ending later, by 0.8 % in the first mix: neither stands for the other.
+// Two SMs have few CTAs, and the SM with less work ends later, by 0.8 % in the first mix: neither may represent the other.
 TEST(Bounded, NoSmStandsForOthersWhereWarpsDrift) {
   for (const KnownMix& known : {KnownMix{273, configs::GTO}, {253, configs::CGGTY}}) {
     const Trial each = of_mix(known, 2, true);

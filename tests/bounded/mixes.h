@@ -62,8 +62,8 @@ struct Mix {
 configs::Gpu machine(Dice& dice, uint32_t sms = 1);
 // Of several SMs some may have a tile more than others.
 Mix mix(uint32_t seed, uint32_t sms = 1);
-// Two or three short kernels on two to six SMs, of any kinds and with any remainder of CTAs, that want each other's room: attention
-// with a mask among them, and launches that wait for others to end.
+// Returns two or three short kernels of any kind that compete for room on two to six SMs, with any remainder of CTAs. The kernels
+// include attention with a mask, and launches that wait for other launches to end.
 Mix crowd(uint32_t seed);
 
 struct Errors {

@@ -126,7 +126,7 @@ TEST(PaperModel, HasItsThreeRegionsInOrderOfTheSequence) {
   }
 }
 
-// What `--set sm.tensor.scale=2` makes of the GPU.
+// Returns the times on a GPU with `--set sm.tensor.scale=2`.
 sim::ChainTimes times_at_twice_the_tensor_throughput(const sim::BlockShape& shape) {
   configs::Gpu twice = hopper();
   twice.mutable_sm()->mutable_tensor()->set_scale(2);

@@ -127,7 +127,7 @@ TEST(SimulatedBlock, ListsWhatFusionHides) {
   expect_listed_miss({"share of random numbers that fusion hides, simulated", 0.15, hidden}, 0.0, 0.3);
 }
 
-// What CUTLASS and cuBLASLt do unless told otherwise; the paper does not say how its GEMMs keep their sums.
+// The default of CUTLASS and cuBLASLt; the paper does not say how its GEMMs keep their sums.
 TEST(SimulatedBlock, ListsOverlapOverSequentialOfALlama3LikeBlockWithPromotedSums) {
   Settings promoted;
   for (const char* gemm : {"proj", "fc1", "fc2", "qkv"})

@@ -1,6 +1,6 @@
-// A roofline analysis of LLM training on the H200 (ridge 206; block shares in units of one (h, h) product), slides of A100 roofline
-// measurements (intensities, ridges), and Stratos, "Making Transformers Memory-Bound Again" (FLOP of a step, training time).
-// Statements are formulas over the roofline; beside each stands the simulated figure where a kernel exists.
+// Published analyses of training: a roofline of LLM training on the H200 (ridge 206; block shares in units of one (h, h) product),
+// and slides of A100 roofline measurements (intensities, ridges). Also Stratos, "Making Transformers Memory-Bound Again" (FLOP of a
+// step, training time). Statements are formulas over the roofline; beside each stands the simulated figure if a kernel exists.
 
 #include <gtest/gtest.h>
 

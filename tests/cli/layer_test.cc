@@ -132,7 +132,8 @@ TEST_F(Layer, TellsKernelsOfOneNameApart) {
   }
 }
 
-// What the link hides costs nothing, so that less is made again; beyond that it is exposed, where nothing else is left.
+// Transfers that the link hides are free, so that fewer kernels run again. Beyond that, transfers are exposed, but only if no other
+// choice is left.
 TEST_F(Layer, OffloadsWhatTheLinkHides) {
   const std::vector<std::string> less{"--no-simulation", "--activations", "60"};
   const auto with_link = [&](const std::string& budget, const std::string& rate) {

@@ -231,7 +231,7 @@ TEST_F(ProfileCommand, TriesOnlyPairsThatAreSaidToBeIndependent) {
   EXPECT_TRUE(report.pairs(1).independent());
 }
 
-// Another GPU: no errors, and the library's kernels there in place of those that were traced.
+// On another GPU the report has no errors, and that GPU's library kernels replace the traced kernels.
 TEST_F(ProfileCommand, SimulatesAnotherGpu) {
   const auto report = message<configs::ProfileReport>({"profile", kTraces + "pairs.json", "--gpu", "b200", "--candidates", "0"});
   EXPECT_EQ(report.simulated_share(), 1);

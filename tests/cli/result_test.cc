@@ -236,7 +236,7 @@ TEST_F(Results, OfAllPoliciesLeaveOutThoseThatDoNotApply) {
   EXPECT_EQ(named.err, "s.textproto:12:1: policy FUSED: no attention with dropout STORED_BITS runs after kernel \"first\"\n");
 }
 
-// What is wrong with the scenario itself is wrong whatever policies are asked for.
+// A fault of the scenario itself is reported for any choice of policies.
 TEST_F(Results, OfAllPoliciesNeedAScenarioWithoutMistakes) {
   const Ended ended = run({"compare", "s.textproto", "--policies", "all", "--set", "policy.pipelined.segments=1"});
   EXPECT_EQ(ended.exit_code, 2);

@@ -40,7 +40,7 @@ TEST(Streams, ChargeTheTransferThatIsWaitedFor) {
   EXPECT_DOUBLE_EQ(times[3].end, 10);
 }
 
-// Kernels, what they lose and what is exposed are the whole time, also where transfers end last.
+// The whole time is the sum of kernels, their slowdown and exposed transfers, even if transfers end last.
 TEST(Streams, AccountForTheWholeTime) {
   std::vector<Job> jobs;
   for (int i = 0; i < 40; ++i) {

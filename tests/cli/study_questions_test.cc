@@ -245,7 +245,7 @@ TEST_F(StudyQuestions, RefinesWhereTheFastestPolicyChanges) {
   const auto times = column(all.out, "total_time_us");
   std::vector<int> simulated;
   for (const std::string& row : rows(ended.out, 1)) simulated.push_back(std::stoi(row));
-  // Where the winner changes between neighbours of the coarse grid, a pair of neighbours on both sides of a change is simulated.
+  // If the winner changes between neighbours of the coarse grid, a pair of neighbours on both sides of a change is simulated.
   const auto concurrent_wins = [&](int heads) {
     return times.at(static_cast<size_t>(2 * heads - 1)) < times.at(static_cast<size_t>(2 * heads - 2));
   };

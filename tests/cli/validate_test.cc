@@ -185,7 +185,8 @@ TEST_F(ProfilesAsMeasurements, HaveTheErrorsThatProfileSays) {
   }
 }
 
-// Several profiles together, kernels without a simulation and those that overlap others with their reasons; short launches apart.
+// Several profiles together. Kernels without a simulation and kernels that overlap others are listed with their reasons; short
+// launches are separate.
 TEST_F(ProfilesAsMeasurements, OfAllKinds) {
   const std::string pass =
       R"({"ph": "X", "cat": "kernel", "name": "vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, )"

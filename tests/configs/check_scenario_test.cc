@@ -195,7 +195,7 @@ TEST_F(CheckScenario, ChecksGemmsOfFp32) {
   EXPECT_EQ(simt("grouped { groups: 8 layout: MASKED }"), "s.textproto:3:30: grouped must be BATCHED and without rows of its own");
 }
 
-// What is taken by default, 176 and 80 keys, can be written too.
+// The default blocks, 176 and 80 keys, can also be stated.
 TEST_F(CheckScenario, ChecksBlocksOfKeys) {
   const auto keys = [](const std::string& shape, uint32_t tile) {
     return error("kernel { name: \"a\" flash_attention_3 { shape { heads: 1 queries: 512 head_dim: 128 " + shape +

@@ -21,7 +21,7 @@ void set_bounds(std::vector<sim::Launch>& launches, const Bounds& bounds) {
   for (size_t l = 0; l < launches.size(); ++l) static_cast<sim::PlacementBounds&>(launches[l]) = bounds[l];
 }
 
-// Some hold nobody back, others do.
+// Returns bounds, some of which keep a CTA from starting.
 Bounds any_bounds(const std::vector<sim::Launch>& launches) {
   Bounds bounds = sim::bounds_of(launches);
   for (sim::PlacementBounds& each : bounds) {
@@ -72,7 +72,7 @@ traces::Kernel sleeper(const std::string& name, uint64_t ctas) {
   return KernelText(name, "sm_90").ctas(ctas).role("all", 4, loop(50, {op("NOP", {.stall = 10})})).kernel();
 }
 
-// A quota of more CTAs than there are holds nobody back; one of fewer does.
+// A quota above the number of CTAs has no effect; a smaller quota has.
 TEST(AlternativeBounds, AQuotaIsToldApartWhereItBinds) {
   const std::vector<traces::Kernel> kernels = {sleeper("one", 6), sleeper("other", 6)};
   const std::vector<sim::Launch> launches = {launch(kernels[0], 0), launch(kernels[1], 1)};

@@ -1,4 +1,5 @@
-// Where launches wait for all before them, what comes after is a run of its own: the same to the last bit, and made once.
+// If launches wait for all launches before them, the later launches are a run of their own: the same to the last bit, and made
+// once.
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -36,7 +37,7 @@ TEST(Epochs, EndWhereAllThatComesLaterWaitsForAllBefore) {
 
 TEST(Epochs, FollowWhoIsWaitedForAndNotTheOrderInWhichTheyAreGiven) {
   EXPECT_EQ(sim::epochs_of({waiting(0, {1}), waiting(1), waiting(2, {1})}, false), (std::vector<Epoch>{{1}, {0, 2}}));
-  // What is waited for by way of another counts.
+  // A launch also counts as waited for if the wait is indirect.
   EXPECT_EQ(sim::epochs_of({waiting(0), waiting(1, {0}), waiting(2, {1})}, false), (std::vector<Epoch>{{0}, {1}, {2}}));
 }
 
@@ -47,7 +48,7 @@ TEST(Epochs, AreOneWhereSomethingMayGoOn) {
             (std::vector<Epoch>{{0}, {1, 2, 3}}));
 }
 
-// They never run; who waits for whom is found out in one run.
+// These launches never run; one run finds out which launches wait for each other.
 TEST(Epochs, AreOneWhereLaunchesWaitForThemselves) {
   EXPECT_EQ(sim::epochs_of({waiting(0), waiting(1, {0, 2}), waiting(2, {1})}, false), (std::vector<Epoch>{{0, 1, 2}}));
   EXPECT_EQ(sim::epochs_of({waiting(0, {2}), waiting(1, {0}), waiting(2, {0})}, false), (std::vector<Epoch>{{0, 1, 2}}));
@@ -108,8 +109,8 @@ std::string other_work(const sim::Outcome& one, const sim::Outcome& other) {
   return "";
 }
 
-// Times differ in one program of a thousand, by the rounding of a class's rate, 1/4096, and of a transfer's end
-// to whole cycles: in 4,500 programs by at most 14 cycles and 1/27,000 of the run (deviation D63).
+// Times differ in one program of a thousand: a class's rate is rounded to 1/4096, and a transfer's end to whole cycles. In 4,500
+// programs the difference is at most 14 cycles and 1/27,000 of the run (deviation D63).
 std::string other_times(const sim::Outcome& one, const sim::Outcome& other) {
   constexpr double kRateRounding = 1.0 / 4096;
   constexpr double kWholeCycles = 2;
@@ -153,8 +154,8 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
       const bool more = by_epochs.folds.size() > sim::epochs_of(scenario.launches, scenario.serialise).size();
       if (again == 0) stopped += more;
       if (again == 0) repeated += more && made.size() < by_epochs.folds.size();
-      // In one run classes are those of all launches. Where they meet in memory, the same SMs are then in more lanes: they do the
-      // same but for the rounding of rates, and what a transfer of a lane would have taken without the others is another.
+      // A single run has the classes of all launches. SMs that meet in memory are then in more lanes. They do the same except for
+      // the rounding of rates, and for the time that a lane's transfer would take without the other lanes.
       std::string differs = other_work(in_one, by_epochs);
       if (differs.empty() && in_one.sm_classes == 1) differs = difference(in_one, by_epochs);
       if (differs.empty()) differs = other_times(in_one, by_epochs);
@@ -208,8 +209,8 @@ traces::Kernel adder(const std::string& name, uint64_t trips, uint64_t ctas = 3)
   return KernelText(name, "sm_90").ctas(ctas).role("all", 4, loop(trips, {op("FADD R4, R4, R5", {.stall = 4})})).kernel();
 }
 
-// Two kernels side by side, of which the second lot waits for the longer one alone: the other one happens to have ended. What the
-// second lot does is what the first did.
+// Two kernels run side by side, and the second pair waits only for the longer kernel: the shorter kernel happens to have ended. The
+// second pair does the same as the first.
 TEST(Epochs, EndWhereTheGpuHappensToBeIdle) {
   configs::Gpu gpu = launching();
   gpu.mutable_sub_core()->set_issue_policy(configs::CGGTY);  // by which the short one has ended first
@@ -265,7 +266,7 @@ TEST(Epochs, GoOnWhereTheRestMightHaveBegunOnOtherSms) {
   EXPECT_EQ(parts(), 2) << "one CTA, which leaves two SMs empty";
 }
 
-// What an SM was before a cycle that it has run cannot be asked.
+// The state of an SM before a cycle that it has already run is not available.
 TEST(Epochs, AreOneWhereLaunchesTakeNoTime) {
   configs::Gpu gpu = launching();
   const std::vector<traces::Kernel> kernels = {adder("first", 90), adder("second", 90)};

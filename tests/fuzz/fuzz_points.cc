@@ -1,4 +1,4 @@
-// What a study's folder holds, damaged or not: finished points (PointLog), claims (ClaimChain), a plan. A line of points that
+// The content of a study's folder, damaged or not: finished points (PointLog), claims (ClaimChain), a plan. A line of points that
 // begins with "=" gets its checksum here. libFuzzer's entry.
 
 #include <charconv>

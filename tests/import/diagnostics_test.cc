@@ -4,7 +4,7 @@
 #include "configs/read_file.h"
 #include "support.h"
 
-// What is wrong with a listing or a launch description: one message with file, line and what to do.
+// Faults of a listing or a launch description: one message with file, line and advice.
 
 namespace warpfold::sass {
 namespace {

@@ -57,8 +57,8 @@ TEST(Import, GemmMultipliesAndCopiesAsTheGeneratorDoes) {
   }
 }
 
-// Other compiled code of the same tile: 64 x 64 a warp, three stages, as many products and copies, fewer instructions around them.
-// It takes as long as the recording to 5 %: the two CTAs of an SM meet in other phases.
+// Other compiled code of the same tile: 64 x 64 per warp, three stages, as many products and copies, fewer instructions around
+// them. The two times agree to 5 %; they differ because the two CTAs of an SM meet in other phases.
 TEST(Import, GemmTakesTheTimeOfTheGenerators) {
   const configs::Gpu gpu = a100();
   const auto imported = import_files("gemm_sm_80.sass", "gemm.textproto", {}, workloads::caches_of(gpu));

@@ -120,7 +120,7 @@ class Watchdog {
   std::jthread dog_;
 };
 
-// What is wrong with the program's answer; empty: nothing.
+// Returns the fault of the program's answer; empty if it has none.
 std::string fault_of(const std::vector<std::string>& words) {
   try {
     const Watchdog watchdog(kSanitized ? 60 : 3);
@@ -141,7 +141,7 @@ std::string fault_of(const std::vector<std::string>& words) {
 
 struct Case {
   std::string file;
-  std::vector<std::string> settings;  // what makes it small
+  std::vector<std::string> settings;  // settings that make it small
   std::vector<std::string> extremes;  // of single fields
 };
 

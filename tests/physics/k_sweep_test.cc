@@ -17,8 +17,8 @@ using testing::AllOf;
 using testing::Ge;
 using testing::Le;
 
-// The GPU file's clock is what a GPU sustains at its power limit. Each of these figures comes from 20 ms of launches, and nobody
-// published the clock of such a burst: 1830 MHz is the one that NVIDIA states tensor peaks for (989.4 TFLOPS).
+// The GPU file's clock is the sustained clock at the power limit. Each of these figures comes from 20 ms of launches, for which no
+// clock was published: 1830 MHz is the clock for which NVIDIA states tensor peaks (989.4 TFLOPS).
 constexpr int kSustainedMhz = 1600;
 constexpr int kBurstMhz = 1830;
 
@@ -73,7 +73,7 @@ struct Line {
 };
 
 // Least squares of relative deviations: the rows span a factor of 30.
-Line line_through(const std::vector<Point>& points, const std::string& type, double Point::* time) {
+Line line_through(const std::vector<Point>& points, const std::string& type, double Point::*time) {
   double weight = 0, k = 0, us = 0, kk = 0, kus = 0;
   for (const Point& point : points) {
     if (point.type != type) continue;

@@ -1,4 +1,4 @@
-// What docs/future_gpus.md says of the chip after the B200, on smaller problems of the same kernels.
+// The statements of docs/future_gpus.md about the chip after the B200, on smaller problems of the same kernels.
 
 #include <gtest/gtest.h>
 

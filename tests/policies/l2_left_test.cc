@@ -1,4 +1,4 @@
-// What a kernel finds in L2 of what the kernels before it have left there.
+// The part of earlier kernels' data that a kernel finds in L2.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

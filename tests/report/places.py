@@ -1,4 +1,4 @@
-"""Where a chart's marks must be: the figures of a result that each stands for, as the page says them."""
+"""The expected positions of a chart's marks, computed from the figures of the result that the page names for each mark."""
 
 import decimal
 import math

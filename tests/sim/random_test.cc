@@ -102,7 +102,7 @@ RC_GTEST_PROP(RandomPrograms, OnTheWholeChipMeetMemoryInOrderOfTime, ()) {
   RC_ASSERT(everything({*chip, {}}, false) == everything({*classes, {}}, false));
 }
 
-// Whoever has reserved what: warps between their first and last issue never need more registers than the SM has.
+// For any reservations, warps between their first and last issue never need more registers than the SM has.
 RC_GTEST_PROP(RandomPrograms, NeverHoldMoreThanTheSmHas, ()) {
   const Scenario scenario = any_scenario();
   const Replay run = replay(scenario.gpu, scenario.launches, scenario.serialise);

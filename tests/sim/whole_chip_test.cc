@@ -174,7 +174,7 @@ TEST(WholeChip, AgreesExactlyWithoutMemory) {
   EXPECT_EQ(counters(whole(chip(6), kernel)), counters(classes(chip(6), kernel)));
 }
 
-// Where even an SM's part is faster than its port, the port alone says when bytes arrive.
+// If even an SM's part of L2 is faster than the SM's port, the port alone determines when bytes arrive.
 TEST(WholeChip, AgreesExactlyWhereThePortsAreTheNarrowestPlace) {
   constexpr double kPlenty = 40;
   for (const traces::Kernel& kernel : {stream(9, 30, "read dram=1/3"), bulk(6, 30)}) {
@@ -301,8 +301,8 @@ TEST(WholeChip, ServesWhatWasRequested) {
   EXPECT_EQ(busy(outcome, "sm_ingress"), busy(outcome, "l2_read"));
 }
 
-// Where SM classes stop asking L2 together, what waits there to be written back is neither lost nor made: the second lot of stores
-// finds as much room in L2 as on the whole chip.
+// If SM classes stop requesting L2 at the same time, bytes that wait there to be written back are neither lost nor invented. The
+// second group of stores finds as much room in L2 as on the whole chip.
 TEST(WholeChip, WritesBackAsManyBytesAsClassesDo) {
   const traces::Kernel writer =
       KernelText("writer", "sm_90")

@@ -11,7 +11,8 @@ namespace {
 // Warp instructions that a scenario's kernels may issue on one SM: a full replay takes some hundredths of a second.
 constexpr uint64_t kInstructions = 120'000;
 
-// A seed gives one program whoever compiles this: two arguments of a call never draw both, for their order is the compiler's.
+// A seed gives the same program with any compiler: two arguments of a call never both draw, since the order of evaluation is the
+// compiler's.
 
 Lines some_code(int most) {
   Lines lines;
@@ -71,7 +72,7 @@ void add_pipeline(KernelText& kernel, std::string_view trips) {
                               text({"bytes=", size, " barrier=0 cursor=0 stream=0 advance=1"}))}));
 }
 
-// What one role does in every round; `warps` is its number of warps.
+// Returns the instructions of one role in every round; `warps` is its number of warps.
 Lines round(uint32_t warps, bool warpgroup) {
   switch (between(0, 6)) {
     case 0:

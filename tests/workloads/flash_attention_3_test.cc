@@ -217,7 +217,7 @@ TEST(FlashAttention3, CausalCtasStayAndDrawTiles) {
   EXPECT_EQ(blocks, 512 * (1 + 2 + 3 + 4));
 }
 
-// Each role goes round a loop over tiles for each of their lengths, with the setting up in front of all of them.
+// Each role has a loop over tiles for each of their lengths, with the setup in front of all loops.
 TEST(FlashAttention3, CausalRolesGoRoundTheirTiles) {
   const traces::Kernel kernel = make(causal(32, 16, 512, 128));
   for (const std::string name : {"producer", "consumer0", "consumer1"}) {

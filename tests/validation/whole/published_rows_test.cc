@@ -62,7 +62,7 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-// "+12.3 %" -> 12.3; none where the cell does not begin with a number.
+// "+12.3 %" -> 12.3; none if the cell does not begin with a number.
 std::optional<double> number_in(const std::string& cell) {
   std::istringstream stream(cell);
   double number = 0;
