@@ -28,9 +28,9 @@ enum class FileKind {
 // Returns a kind in words: "a model card".
 std::string_view words_of(FileKind kind);
 
-// Returns the kind of a file, by its extension and its content. A text-format file is of the kind whose schema it follows. If it
-// has an error, its kind is that whose schema it follows furthest. If several schemas fit, its kind is that of its base. Fails if
-// the file cannot be read.
+// Returns the kind of a file, by its extension and its content. A text-format file is of the kind whose schema it follows. A file
+// with an error is of the kind whose schema it follows furthest. If several schemas fit, the kind is that of the file's base. Fails
+// if the file cannot be read.
 Outcome<FileKind> kind_of_file(const std::string& path);
 
 // Returns the file that `named` means: a file's path or a configuration's name, for a command that takes files of `wanted`. If the

@@ -11,8 +11,8 @@
 namespace warpfold::cli {
 
 // Simulates transfers of a layer beside its kernels. If a model states `copy_ctas`, a kernel of NCCL's shape moves the data
-// (all_reduce in the table of listings), and each kernel that runs beside a transfer is simulated beside that kernel. The link is
-// not simulated. Instead, the copy kernel reads a flag for each chunk as many times as its rate needs to equal the link's.
+// (all_reduce in the table of listings), and each kernel that runs beside a transfer is simulated beside that copy kernel. The link
+// is not simulated. Instead, the copy kernel reads a flag so often for each chunk that its rate equals the link's.
 class CopyRuns {
  public:
   explicit CopyRuns(const LayerRequest& request) : request_(request) {}

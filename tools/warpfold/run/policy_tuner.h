@@ -16,7 +16,7 @@ namespace warpfold::cli {
 
 // Chooses the settings that policies leave open (policies::OpenSettings) by simulation: the settings of the shortest run. If the
 // settings are ordered by the room that some kernels get, the choice is by bisection: those kernels get more room as long as they
-// end after the others. Otherwise each setting is tried.
+// end after the other kernels. Otherwise each setting is tried.
 class PolicyTuner {
  public:
   using Plan = std::function<Expected<Planned>(configs::Scenario scenario)>;
