@@ -73,7 +73,7 @@ struct Line {
 };
 
 // Least squares of relative deviations: the rows span a factor of 30.
-Line line_through(const std::vector<Point>& points, const std::string& type, double Point::*time) {
+Line line_through(const std::vector<Point>& points, const std::string& type, double Point::* time) {
   double weight = 0, k = 0, us = 0, kk = 0, kus = 0;
   for (const Point& point : points) {
     if (point.type != type) continue;

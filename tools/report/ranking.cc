@@ -30,7 +30,7 @@ double cycle_us(const configs::Result& result) {
 double error_of_difference_us(const configs::Result& a, const configs::Result& b) {
   if (&a == &b) return 0;
   std::map<uint32_t, Shared> runs;
-  const auto add = [&runs](const configs::Result& result, double Shared::*us) {
+  const auto add = [&runs](const configs::Result& result, double Shared::* us) {
     for (const configs::EstimatedRun& each : result.fold().estimated()) {
       Shared& run = runs[each.run()];
       run.*us += static_cast<double>(each.cycles()) * cycle_us(result);

@@ -40,11 +40,8 @@ int run(int argc, const char* const* argv) {
   Outcome<void> done = enforce_limits(words);
   if (done && words.empty()) done = user_error("a command is missing; see warpfold --help");
   if (done) {
-    done = unless_stopped(
-        [&] {
-          return dispatch(words.front(), {{words.begin() + 1, words.end()}, command_line(argc, argv)});
-        },
-        [] { return "no result is kept"; });
+    done = unless_stopped([&] { return dispatch(words.front(), {{words.begin() + 1, words.end()}, command_line(argc, argv)}); },
+                          [] { return "no result is kept"; });
   }
   if (done) done = close_standard_output();
   if (done) return kSuccess;

@@ -35,7 +35,7 @@ sim::Losses lost_to(const sim::KernelCounters& counters, size_t culprit) {
 using States = std::array<uint64_t, sim::kWarpStates>;
 
 // Returns `inherited` or `hidden`, summed over all segments.
-States sum_of(const sim::KernelCounters& counters, States sim::SegmentCounters::*states) {
+States sum_of(const sim::KernelCounters& counters, States sim::SegmentCounters::* states) {
   States sum{};
   for (const sim::SegmentCounters& segment : counters.segments) {
     for (size_t s = 0; s < sum.size(); ++s) sum[s] += (segment.*states)[s];

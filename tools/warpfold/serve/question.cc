@@ -90,8 +90,7 @@ class SettingCheck {
 
   Expected<void> enter(const pb::FieldDescriptor& field, size_t at, bool below_wildcard) const {
     size_t next = at + 1;
-    if (field.is_repeated() && field.message_type() != nullptr && next < steps_.size())
-      ++next;  // skips the step that selects the element
+    if (field.is_repeated() && field.message_type() != nullptr && next < steps_.size()) ++next;  // the element's step
     if (next < steps_.size()) {
       if (field.message_type() != nullptr) return below(*field.message_type(), next, below_wildcard);
       return below_wildcard ? Expected<void>() : refuse(escape::quoted(field.name()) + " is a plain value");

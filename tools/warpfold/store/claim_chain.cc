@@ -40,7 +40,7 @@ Outcome<ClaimChain::Made> ClaimChain::make(size_t begin, int generation, size_t 
   if (!written) return cannot_write(written.error().text());
   const int linked = link(draft.c_str(), path(begin, generation).c_str());
   const int error = errno;
-  struct stat status {};
+  struct stat status{};
   const bool ours = linked == 0 || (stat(draft.c_str(), &status) == 0 && status.st_nlink == 2);
   unlink(draft.c_str());
   if (ours) return Made::kYes;

@@ -158,8 +158,8 @@ bool Presence::alive(const std::string& name) const {
     return false;
   }
   touch(folder_ / name_);
-  struct stat theirs {};
-  struct stat ours {};
+  struct stat theirs{};
+  struct stat ours{};
   if (stat(path.c_str(), &theirs) != 0 || stat((folder_ / name_).c_str(), &ours) != 0) return false;
   return ours.st_mtime - theirs.st_mtime < kSilence.count();
 }
