@@ -13,7 +13,7 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(FILES tools/install/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME warpfold COMPONENT program)
 install(FILES tools/install/completion.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _warpfold COMPONENT program)
 
-# A page for the program and one for each command, from what they say of themselves.
+# Man pages of the program and of each command, from their help.
 find_program(WARPFOLD_HELP2MAN help2man)
 if(WARPFOLD_HELP2MAN)
   set(man_pages ${CMAKE_BINARY_DIR}/man)

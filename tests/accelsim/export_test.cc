@@ -1,4 +1,4 @@
-// Export and import again is the identity: of files byte by byte, of kernels in what a trace can say.
+// Export and import again is the identity: of files byte by byte, of kernels within the contents of a trace.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-// Shares of hits by reuse, and what they are off against caches with sets.
+// Shares of hits by reuse, and their errors against caches with sets.
 
 #include "traces/access/reuse.h"
 
@@ -200,7 +200,7 @@ TEST(Reuse, DiffersWhereSetsFillUnevenly) {
   EXPECT_LT(shares_of(one_set, 10'000).exact, 0.01);
 }
 
-// One line in 16 is kept, 16 of the 256 lines of the tile: what is drawn counts more, the fewer different lines there are.
+// One line in 16 is kept, 16 of the 256 lines of the tile: the fewer different lines there are, the more the selected lines count.
 TEST(Reuse, KeepsAShareOfTheLinesWhenTheyAreTooMany) {
   for (const Case& each : cases()) {
     const double all = shares_of(each, 100'000).lru;

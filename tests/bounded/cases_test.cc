@@ -86,8 +86,8 @@ TEST(Bounded, ClassesPartBeforeTheyAreMovedOnByTheirRates) {
   EXPECT_EQ(failure, "");
 }
 
-// Behind the first GEMM random numbers have the SM to themselves for as long as a launch takes, and take the room of the second
-// one, which then waits until their CTAs have ended. Their rates in that time say nothing of what comes.
+// After the first GEMM, random numbers have the SM to themselves for as long as a launch takes, and take the room of the second
+// GEMM, which then waits until their CTAs have ended. Their rates in that time do not predict the later rates.
 TEST(Bounded, ALaunchThatIsDueIsNotPutOff) {
   struct Case {
     uint32_t kernel_launch, cta_launch;  // cycles
@@ -286,8 +286,8 @@ TEST(Bounded, LaunchesThatWantEachOthersRoom) {
   }
 }
 
-// Stores of a GEMM's tiles do not wait for DRAM until L2 has as much to write back as it may, half of the run later: the rate
-// before says nothing of what comes after.
+// Stores of a GEMM's tiles do not wait for DRAM until L2 holds its maximum of dirty bytes, half of the run later: the earlier rate
+// does not predict the later rate.
 TEST(Bounded, WhatWaitsToBeWrittenBackFillsL2) {
   Dice dice(1);
   configs::Gpu gpu = known_machine(dice);

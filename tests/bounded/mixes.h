@@ -71,7 +71,7 @@ struct Errors {
   double counters = 0;  // largest of a counter, relative; states of the kernel's resident warp-cycles
 };
 
-// `failure` grows by what may not differ.
+// Appends to `failure` the differences that are not allowed.
 Errors compare(const sim::Outcome& folded, const sim::Outcome& replayed, std::string& failure);
 
 }  // namespace warpfold

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-// A published statement beside what we compute. Nothing in the repository is fitted to one.
+// A published statement beside our computed figure. Nothing in the repository is fitted to such a statement.
 namespace warpfold::test {
 
 struct Claim {

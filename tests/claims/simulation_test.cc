@@ -1,4 +1,4 @@
-// Ma, Liu and Krashinsky (arXiv 2410.07531), what they state of a transformer block on silicon, from simulations of
+// Ma, Liu and Krashinsky (arXiv 2410.07531): statements about a transformer block on silicon, compared with simulations of
 // configs/scenarios/block_*.textproto. Llama-3-like is embedding and sequence 8192, GPT-4-like 16384 and 16384: the paper gives no
 // shapes. Nothing in the machine or the workloads is fitted to these figures.
 
@@ -150,7 +150,7 @@ TEST(SimulatedBlock, ListsFirstLimiters) {
   EXPECT_EQ(kernel(apart, "fc1").bound_by(), "wgmma");
 }
 
-// Averages of the paper over GEMMs that it does not name: shown with what they lose to each other.
+// Averages of the paper over GEMMs that it does not name, shown with the losses of the kernels to each other.
 TEST(SimulatedBlock, ListsTheSlowdownsAndShowsTheirCauses) {
   const configs::Result& result = block("llama3_70b").at("CARVE_OUT");
   double gemm = 0;

@@ -182,7 +182,8 @@ TEST(Slides, IntensityOfTheNaiveProduct) {
                            flops / (4 * (issued("LDG") + issued("STG"))) / (size / (4 * size + 2))},
                           0.01);
   }
-  // L1 and L2 serve what the formula loads from memory; the FP32 peak is 19.49 TFLOPS, so that its roof at N / (4 N + 2) is 0.39.
+  // L1 and L2 serve the loads that the formula counts as memory; the FP32 peak is 19.49 TFLOPS, so that its roof at N / (4 N + 2)
+  // is 0.39.
   const std::vector<std::string> sizes{"parameter.rows.value=1024", "parameter.columns.value=1024", "parameter.depth.value=1024"};
   const auto tflops = [&](const std::string& kernel) {
     return 2 * std::pow(1024.0, 3) / simulated_us_of_listing(a100, "configs/kernels/operators/" + kernel + ".textproto", sizes) /

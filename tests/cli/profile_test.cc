@@ -93,7 +93,8 @@ TEST_F(ProfileCommand, AStepWithoutAnyGainSaysSo) {
   EXPECT_TRUE(files().empty());
 }
 
-// The GEMMs on half of the chip take an unknown kernel each; what else may bind these spans the gain.
+// The GEMMs on half of the chip each pair with an unknown kernel; the other possible limits of these kernels give the range of the
+// gain.
 TEST_F(ProfileCommand, PlansWithOpaqueLaunches) {
   const auto report = message<configs::ProfileReport>({"profile", kTraces + "unknown.json"});
   EXPECT_EQ(report.assumed(), "DRAM");

@@ -218,7 +218,7 @@ TEST_F(Results, OfPoliciesStandSideBySide) {
   EXPECT_GT(comparison.results(0).rank(), comparison.results(1).rank()) << "one after the other is slower";
 }
 
-// Under `all` what does not apply is listed with the reason; asked for by name it is a mistake.
+// `all` lists policies that do not apply with the reason; to ask for one by name is an error.
 TEST_F(Results, OfAllPoliciesLeaveOutThoseThatDoNotApply) {
   const Ended table = run({"compare", "s.textproto", "--policies", "all"});
   EXPECT_EQ(table.exit_code, 0) << table.err;

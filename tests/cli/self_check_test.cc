@@ -1,4 +1,4 @@
-// --self-check: what it says, and that it finds faults that are planted.
+// --self-check: its output, and that it finds planted faults.
 
 #include <gmock/gmock.h>
 

@@ -58,7 +58,7 @@ TEST_F(Validate, OfNoRowIsRefused) {
   EXPECT_EQ(none.err, "no row matches --gpu and --kernel\n");
 }
 
-// An unknown phrase, one that contradicts another, and a fact that a GEMM of a library does not follow.
+// An unknown phrase, a phrase that contradicts another, and a fact that a GEMM of a library does not follow.
 TEST_F(Validate, ListsPhrasesThatNoSimulationFollows) {
   write("rows.csv",
         "id,category,gpu,dtype,M,N,K,dims_other,value,unit,notes\n"

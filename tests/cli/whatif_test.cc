@@ -1,4 +1,4 @@
-// warpfold whatif: every variation is what a direct simulation of it says; what does not run says why; what is refused.
+// warpfold whatif: every variation has the figures of a direct simulation; a machine that does not run has a reason; refusals.
 
 #include <gmock/gmock.h>
 

@@ -96,7 +96,7 @@ TEST_F(Changes, UnsetFieldsAndElements) {
   const Scenario first = load({"unset policy.reserve", "unset kernel.*c*"});
   ASSERT_EQ(first.kernel_size(), 2);
   EXPECT_EQ(first.kernel(1).name(), "proj");
-  // Of the GPU what its file says.
+  // The GPU keeps the fields of its file.
   EXPECT_TRUE(load({}).gpu().has_graph_launch_cycles());
   EXPECT_FALSE(load({"unset graph_launch_cycles"}).gpu().has_graph_launch_cycles());
 }

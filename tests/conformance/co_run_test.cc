@@ -17,7 +17,7 @@ using testing::Ge;
 using testing::Le;
 
 constexpr int kChain = 600;
-// A short loop that fills one bank's port falls into step with the completions: then the loop's length is what is measured.
+// A short loop that fills one bank's port falls into step with the completions, and the measurement would give the loop's length.
 constexpr int kLongBody = 160;
 
 // Issue interval of the chain's middle: the FIFO holds issue to the pipe's pace.

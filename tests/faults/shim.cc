@@ -114,7 +114,7 @@ bool is_ours(const char* path) {
 
 bool is_ours(int file) { return plan().active && file >= 0 && file < kFiles && plan().ours[static_cast<size_t>(file)]; }
 
-// The call of a file of ours comes now: whether it is the one that fails.
+// Counts the call of a file of ours; returns whether it is the call that fails.
 bool strikes(Call call) {
   Plan& now = plan();
   const long n = ++now.counts[call];

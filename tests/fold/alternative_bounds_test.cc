@@ -1,5 +1,4 @@
-// A run that says that alternative bounds would have changed nothing is the run under those bounds, and one that would not be is
-// told apart.
+// If a run says that alternative bounds would change nothing, it equals the run under those bounds; other bounds are told apart.
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

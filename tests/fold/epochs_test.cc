@@ -68,7 +68,7 @@ void follow(Scenario& scenario) {
   }
 }
 
-// Half of the launches on some SMs, the others on the rest; a stream of its own each half.
+// Half of the launches run on some SMs, the other launches on the remaining SMs; each half has a stream of its own.
 void keep_apart(Scenario& scenario) {
   const uint32_t sms = scenario.gpu.sm_count();
   if (sms < 2) return;
@@ -87,7 +87,7 @@ void keep_apart(Scenario& scenario) {
 void repeat(Scenario& scenario) {
   const size_t launches = scenario.launches.size();
   scenario.serialise = false;
-  scenario.gpu.set_kernel_launch_cycles(between<uint32_t>(500, 3000));  // for what is still under way
+  scenario.gpu.set_kernel_launch_cycles(between<uint32_t>(500, 3000));  // for operations still under way
   for (sim::Launch& launch : scenario.launches) static_cast<sim::PlacementBounds&>(launch) = {};
   const auto behind = static_cast<int>(one_in(2) ? launches - 1 : between<size_t>(0, launches - 1));
   for (size_t l = 0; l < launches; ++l) {
@@ -189,8 +189,8 @@ traces::Kernel sleeper(const std::string& name, uint32_t warps) {
   return KernelText(name, "sm_90").ctas(3).role("all", warps, loop(50, {op("NOP", {.stall = 10})})).kernel();
 }
 
-// A quota of the first lets those behind it place what fits past each other no more than if it had never been: the third CTA of
-// the wide one holds the narrow one back.
+// A quota of the first launch must not change how later launches fit past each other once it has ended: the third CTA of the wide
+// launch holds the narrow one back.
 TEST(Epochs, ArePartedByTheBoundsOfTheirOwnLaunches) {
   const std::vector<traces::Kernel> kernels = {sleeper("bounded", 4), sleeper("wide", 24), sleeper("narrow", 4)};
   std::vector<sim::Launch> launches = {launch(kernels[0]), launch(kernels[1], 1), launch(kernels[2], 2)};
@@ -286,7 +286,7 @@ TEST(Epochs, AreOneWhereLaunchesTakeNoTime) {
   EXPECT_EQ(epochs(), 1);
 }
 
-// Kernels with other names are the same kernels; what they did alone they do again behind another.
+// Kernels with other names are the same kernels; their runs alone also serve for their runs behind another kernel.
 TEST(RunCache, AreMadeOnce) {
   const configs::Gpu gpu = launching();
   const std::vector<traces::Kernel> kernels = {adder("one", 50), adder("another", 50), adder("longer", 70)};

@@ -20,7 +20,7 @@ sim::Outcome folded(const configs::Gpu& gpu, const std::vector<sim::Launch>& lau
   return outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact}});
 }
 
-// Folds and replays, compares, returns what folding says.
+// Folds and replays, compares both, and returns the folded outcome.
 sim::Outcome both(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches) {
   sim::Outcome exact = folded(gpu, launches);
   const sim::Outcome off = outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}});
@@ -321,7 +321,7 @@ TEST(Folding, LeavesDeadlocksAndTheirReports) {
   }
 }
 
-// A wait that has begun before what is skipped and goes on behind it is charged from where it began.
+// A wait that begins before a skipped stretch and continues after it is charged from its beginning.
 TEST(Folding, WaitsThatOutlastThePeriods) {
   const traces::Kernel kernel =
       KernelText("outlast", "sm_90")

@@ -338,7 +338,7 @@ TEST(Key, AFieldLeftOutGivesWrongResults) {
         return gives_itself_away(*scenario, field);
       });
     });
-    // The machine's behaviour has changed, and with it what happens in those.
+    // The machine's behaviour has changed, and with it the events in those scenarios.
     for (uint64_t seed = 1; seed <= 100 && !noticed; ++seed) noticed = gives_itself_away(*recurring_scenario(seed), field);
     EXPECT_TRUE(noticed) << field << " may be left out of the key";
   }

@@ -1,4 +1,4 @@
-// A share of a stream's requests hits in L1: what it saves, and that its accumulator is part of the state.
+// A share of a stream's requests hits in L1: the savings, and that the share's accumulator is part of the state.
 
 #include <gtest/gtest.h>
 

@@ -121,8 +121,8 @@ std::map<std::string, Change<sim::Warp>> warp_changes() {
   };
 }
 
-// The same for Cta. Without: serial (what is under way for it is alive or not), launch (its warps' programs say so), registers,
-// shared_memory and tensor_memory (the launch's).
+// The same for Cta. Without: serial (decides whether operations for the CTA are alive), launch (its warps' programs tell it),
+// registers, shared_memory and tensor_memory (the launch's).
 std::map<std::string, Change<sim::Cta>> cta_changes() {
   using sim::Cta;
   [[maybe_unused]] const auto& [resident, serial, launch, cta_class, warps_running, registers, shared_memory, tensor_memory,

@@ -92,7 +92,7 @@ TEST(Parts, DramServer) {
   expect_same_after_skip(server, kVisit);
 }
 
-// How long it has been idle is not in the key: it makes no difference to what is written later.
+// The server's idle time is not in the key, since later writes do not depend on it.
 TEST(Parts, DramServersThatHaveBeenIdleForDifferentTimes) {
   sim::DramServer one(1, 1, {1000, 100, 100}, 0);
   sim::DramServer other = one;
@@ -188,7 +188,7 @@ TEST(Parts, RegisterPorts) {
             "136-137 "   // odd_ and padding
             "150-151 "   // cached_places_ and padding
             "176-183 "   // pending_ and padding
-            "208-215");  // given_way_, which commands compare with what it was, and padding
+            "208-215");  // given_way_, which commands compare with its earlier value, and padding
   expect_same_after_skip(ports, visit);
 }
 

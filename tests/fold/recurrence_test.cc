@@ -9,7 +9,7 @@ namespace {
 
 using Runs = std::vector<traces::CtaRun>;
 
-// At 1000 and at 1100; one warp in a loop, or what the test makes of it.
+// Snapshots at 1000 and at 1100, of one warp in a loop or of the warps that a test adds.
 struct States {
   Snapshot before;
   Snapshot after;

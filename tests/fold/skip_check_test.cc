@@ -1,4 +1,4 @@
-// A sample of the exact skips is replayed as well: it agrees where folding is right, and says what differs where a fault is
+// A sample of the exact skips is also replayed. The check passes if folding is right, and names the difference if a fault is
 // planted.
 
 #include <gmock/gmock.h>

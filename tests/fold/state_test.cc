@@ -109,7 +109,7 @@ bool goes_on_alike_in_another_cycle(const Scenario& scenario, int loop_end) {
   return true;
 }
 
-// A state is the same in every cycle: moved to a later or an earlier one, the SM does and charges what it would have.
+// A state is the same in every cycle: if it is moved to a later or an earlier cycle, the SM does and charges the same as before.
 TEST(State, MovedToAnotherCycleGoesOnAlike) {
   int checkpoints = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed)
@@ -183,7 +183,7 @@ TEST(State, MovedWhileProductsWaitForTwoKernelsGoesOnAlike) {
   expect_alike_wherever_moved(one_sm("h100_sxm"), {multiplying("one"), multiplying("other")});
 }
 
-// Of a launch of which CTAs end in what is skipped, the last one so far has ended that much later; else its end is as it was.
+// If CTAs of a launch end in a skipped stretch, the launch's last end so far moves by the skipped time; otherwise it stays.
 TEST(State, TheEndOfALaunchMovesWithTheCtasThatEnd) {
   const auto scenario = recurring_scenario(1);
   const WatchedSm watched(*scenario);

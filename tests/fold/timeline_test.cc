@@ -91,7 +91,7 @@ Lanes busy(const SmTimeline& sm, size_t lanes) {
   return sum;
 }
 
-// Summed over lanes and SMs the windows hold what the resources were busy.
+// Summed over lanes and SMs, the windows have the busy cycles of the resources.
 std::string other_use(const sim::Outcome& outcome) {
   std::map<std::string, uint64_t> sums;
   for (const SmTimeline& sm : outcome.timeline.sms) {

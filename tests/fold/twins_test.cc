@@ -30,7 +30,7 @@ traces::Kernel looping(const std::string& grid, const Lines& lines = loop("t", b
 
 constexpr uint32_t kNoRecurrence = 1U << static_cast<int>(sim::Mechanism::kRecurrence);
 
-// Folds and replays, compares, returns what folding says.
+// Folds and replays, compares both, and returns the report of folding.
 sim::FoldReport both(const std::vector<sim::Launch>& launches, uint32_t disabled = 0) {
   const sim::Outcome exact = outcome(two_sms(), launches, {.fold = {.mode = sim::FoldMode::kExact, .disabled = disabled}});
   const sim::Outcome off = outcome(two_sms(), launches, {.fold = {.mode = sim::FoldMode::kOff}});

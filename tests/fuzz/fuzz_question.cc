@@ -29,7 +29,7 @@ constexpr std::string_view kScenario = R"(
   set: "x=1"
 )";
 
-// Names of what is inside a scenario, and descriptions; every other text may lead to a file.
+// Names of objects inside a scenario, and descriptions; every other text may lead to a file.
 const std::set<std::string> kHarmless{"name",   "description", "after", "stream", "of",
                                       "kernel", "order",       "guest", "host",   "library"};
 

@@ -1,6 +1,5 @@
-// A record of validate --resume as it lies in the folder: taken or not, and what a row is made of it. An input that begins with a
-// line
-// "=" gets its checksum there. libFuzzer's entry.
+// A record of validate --resume as it lies in the folder: accepted or not, and the row made of it. An input that begins with a line
+// "=" gets its checksum here. libFuzzer's entry.
 
 #include <array>
 #include <cmath>

@@ -67,7 +67,7 @@ class Problems(list):
 
 
 class Program:
-    """Runs the program and holds what it writes to a terminal to the rules above."""
+    """Runs the program and checks its output to a terminal by the rules above."""
 
     MOST = 1500  # bytes of a message, which quotes 80 characters of each thing that it names
 

@@ -17,7 +17,7 @@ struct Launched {
 };
 Launched launched(const std::string& listing, const std::string& description);
 
-// Shares of one array and kind, of what it asks for.
+// Shares of one array and kind of access, over its requests.
 struct ReuseShares {
   double requests = 0;  // that L1 serves whole
   double l1 = 0;        // sectors that L1 has

@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-// Opcodes against their definitions: PTX ISA for what they implement, CUDA Binary Utilities for their names.
+// Opcodes against their definitions: PTX ISA for their semantics, CUDA Binary Utilities for their names.
 
 namespace warpfold::sass {
 namespace {

@@ -4,7 +4,7 @@
 #include "support.h"
 #include "workloads/common/gpu_caches.h"
 
-// Our own kernels from their listings, against what their sources compute.
+// Our own kernels from their listings, against the results of their sources.
 
 namespace warpfold::sass {
 namespace {
@@ -128,7 +128,7 @@ TEST(Import, WrittenTextReadsBack) {
   EXPECT_EQ(imported->kernel.streams[0].dram_denominator, 32U);  // each tile of A is read by 32 CTAs
 }
 
-// Each call has its own copy of what it calls, at every depth.
+// Each call has its own copy of the called function, at every depth.
 TEST(Import, FunctionsCallFunctionsThatCallFunctions) {
   const std::string ret = "RET.REL.NODEC R8 `(kernel) ;\n";
   const auto calls = [](const std::string& label) { return "CALL.REL.NOINC `(" + label + ") ;\n"; };

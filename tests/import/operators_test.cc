@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-// The operators of configs/kernels/operators move what their formulas say, with as many instructions for each further row.
+// The operators of configs/kernels/operators move the bytes of their formulas, with as many instructions for each further row.
 
 namespace warpfold::sass {
 namespace {

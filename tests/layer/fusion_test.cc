@@ -1,4 +1,4 @@
-// Which operators become one kernel, and what that saves.
+// Operators that become one kernel, and the savings.
 
 #include "workloads/layer/fusion.h"
 

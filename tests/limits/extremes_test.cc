@@ -69,7 +69,7 @@ std::vector<std::string> extremes(const FieldDescriptor& field) {
   }
 }
 
-// Settings of each plain field that the message has or could have, one field a setting; of a oneof only what is there.
+// Appends settings of each plain field that the message has or could have, one field a setting; of a oneof only the set field.
 void collect(const Message& message, const std::string& path, std::vector<std::string>& settings) {
   const Descriptor& descriptor = *message.GetDescriptor();
   for (int i = 0; i < descriptor.field_count(); ++i) {
@@ -89,7 +89,7 @@ void collect(const Message& message, const std::string& path, std::vector<std::s
   }
 }
 
-// Stops what takes more of the processor than `limit`.
+// Stops a command that uses more than `limit` seconds of the processor.
 class Watchdog {
  public:
   explicit Watchdog(double seconds)

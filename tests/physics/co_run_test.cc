@@ -70,8 +70,8 @@ TEST(GemmBesidePhiloxSmall, BothAreHeldUpByResults) {
   expect_both_are_held_up(simulate_with_solo(kScenarios + "qkv_philox_small.textproto"));
 }
 
-// The kit's pair, the GEMM older: one run in which the random numbers outlast it, for what it loses, and one in which it outlasts
-// them. Nothing was fitted to these rows.
+// The kit's pair, the GEMM older: in one run the random numbers outlast the GEMM, which gives the GEMM's loss; in the other the
+// GEMM outlasts them. Nothing was fitted to these rows.
 struct KitRow {
   std::string settings;
   double gemm;

@@ -1,5 +1,5 @@
-// TileLang's GEMM over K (tests/validation/data/h800_tilelang.csv) in its two parts: what a launch costs whatever K is, and what
-// each step of K costs. Nothing is fitted to these rows; the table and what was tried stand in docs/validation/gemm.md.
+// TileLang's GEMM over K (tests/validation/data/h800_tilelang.csv) in two parts: the cost of a launch for any K, and the cost of
+// each step of K. Nothing is fitted to these rows; docs/validation/gemm.md has the table and the attempts.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

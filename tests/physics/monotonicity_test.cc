@@ -101,7 +101,8 @@ TEST(MoreOfAResource, MakesNoGpuSlower) {
   std::cout << "worst rate or latency of all GPUs: +" << worst * 100 << " %\n";
 }
 
-// Rates and latencies half to twice, capacities half to once; what comes in whole numbers and their reciprocals half or once.
+// Rates and latencies are scaled by half to twice, capacities by half to once; integers and reciprocals of integers by half or
+// once.
 Machine random_machine(uint32_t seed) {
   std::mt19937 random(seed);
   Machine machine;

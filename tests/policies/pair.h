@@ -7,7 +7,7 @@
 #include "tests/policies/support.h"
 #include "tests/workloads/kernels.h"
 
-// Kernels that policies are tried on: a GEMM, random bits beside it, and what reads them.
+// Kernels for testing policies: a GEMM, random bits beside it, and a kernel that reads both.
 namespace warpfold::policies {
 
 inline constexpr const char* kGemm =

@@ -1,4 +1,4 @@
-"""How a page looks on small and large screens, light and dark: what sticks out, which labels lie on others, which words are faint."""
+"""The look of a page on small and large screens, light and dark: elements outside the page, overlapping labels, faint words."""
 
 import itertools
 

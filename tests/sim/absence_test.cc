@@ -95,7 +95,7 @@ TEST(Absence, AReservationIsChargedToItsOwner) {
   EXPECT_EQ(missed(run, 1, 0, Contended::kRegisters), 2 * 8 * run.outcome.kernels[0].end_cycle);
 }
 
-// The owner itself is kept to what is reserved for it, while the other one is there.
+// The owner itself is limited to its reservation while the other kernel is present.
 TEST(Absence, AndItBoundsItsOwner) {
   const traces::Kernel owner = sleeper("owner", 64, 2, "registers=32");
   const traces::Kernel other = sleeper("other", 1, 8, "registers=64", 50);

@@ -82,7 +82,7 @@ TEST(Deadlock, ABarrierPhaseReleasesItsOwnWarpsOnly) {
   EXPECT_THAT(text, Not(HasSubstr("first warp")));
 }
 
-// One warp gives back 24 registers a thread, which is what one of the seven others may take.
+// One warp gives back 24 registers a thread, which one of the seven others may take.
 TEST(Deadlock, SetMaxRegistersNeverOverdrawsThePool) {
   const traces::Kernel kernel =
       KernelText("pool", "sm_90")

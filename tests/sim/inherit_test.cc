@@ -87,8 +87,7 @@ TEST(Inherited, IsNothingWhereNobodyWaitsForTheLoser) {
   EXPECT_EQ(of_role(run, 1, WarpState::kBarrier).inherited, 0);
 }
 
-// Stage after stage: what the producer loses, the consumer inherits; and the producer, which waits for empty stages, loses nothing
-// twice.
+// In every stage the consumer inherits the producer's loss. The producer, which waits for empty stages, loses nothing twice.
 TEST(Inherited, GoesThroughMbarriers) {
   const auto pipeline = [](uint64_t producing, uint64_t consuming) {
     return KernelText("pipeline", "sm_90")
@@ -122,7 +121,7 @@ TEST(Inherited, GoesThroughMbarriers) {
   EXPECT_LE(consumer.inherited, 20) << "but for the first stage, the producer has time to spare";
 }
 
-// A kernel whose warps know nothing of each other waits for its own loads: what those lost, it inherits.
+// A kernel whose warps are independent waits for its own loads and inherits their losses.
 TEST(Inherited, FromALoadThatWaitedForDram) {
   configs::Gpu gpu = one_sm("h100_sxm");
   gpu.mutable_dram()->set_efficiency_percent(100);

@@ -1,4 +1,4 @@
-// More and less of each resource, cycle by cycle: what a factor on it does and what it leaves alone.
+// More and less of each resource, cycle by cycle: the effect of a factor, and the cycles that it leaves unchanged.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -16,7 +16,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// `sms` SMs of an H100 with `share` of what each SM has of L2 and DRAM on the whole chip.
+// Returns `sms` SMs of an H100. Each has `share` times the part of L2 and DRAM that an SM has on the whole chip.
 configs::Gpu chip(uint32_t sms, double share = 1) {
   configs::Gpu gpu = one_sm("h100_sxm");
   const double part = share * sms / 132;
@@ -158,7 +158,7 @@ TEST(WholeChip, SimulatesEverySmThatReceivesACta) {
   EXPECT_EQ(whole(chip(3), few).sm_classes, 2);
 }
 
-// Folding would skip what the other SMs have to see.
+// Folding would skip events that the other SMs have to see.
 TEST(WholeChip, FoldsNothing) {
   const traces::Kernel kernel = arithmetic(4, 4000);
   const auto outcome = sim::simulate(chip(4), {launch(kernel)}, {.all_sms = true, .fold = {.mode = sim::FoldMode::kExact}});

@@ -246,7 +246,7 @@ TEST_F(Store, ClaimsFollowEachOther) {
   EXPECT_EQ(next(second, 4), std::pair(size_t{3}, size_t{7}));
   EXPECT_EQ(next(first, 100), std::pair(size_t{7}, size_t{10}));
   EXPECT_EQ(next(second, 1), std::pair(size_t{0}, size_t{0}));
-  // Nothing is taken from a process that is at work; when it has ended, what it has left unfinished is.
+  // Points of a process at work are not taken; after its end, its unfinished points are.
   const auto take_over = [](ClaimChain& chain, size_t unfinished_begin) {
     const auto range = chain.take_over([&](const PointRange& each) { return each.begin == unfinished_begin; }).value();
     return range.has_value();

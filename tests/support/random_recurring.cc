@@ -117,7 +117,7 @@ std::string classes(uint64_t trips, uint64_t ctas) {
 traces::Kernel any_recurring_kernel(const std::string& architecture, const std::string& name, uint64_t instructions, uint32_t sms) {
   KernelText kernel(name, architecture);
   const bool hopper = architecture == "sm_90";
-  // The fewer CTAs beside each other, the shorter the period; the same for what a calm round does.
+  // The fewer CTAs run side by side, the shorter the period; the same holds for the work of a calm round.
   const int shared_memory = one_in(3) ? between(0, 49152) : 49152;
   const bool calm = !one_in(4);
   kernel.options(text({"registers=", std::to_string(between(16, 128)), " shared_memory=", std::to_string(shared_memory)}));

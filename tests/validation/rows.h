@@ -13,7 +13,7 @@
 
 namespace warpfold::validation {
 
-// Rows of a CSV file, read and mapped to what simulates them.
+// Rows of a CSV file, read and mapped to scenarios.
 class Rows : public testing::Test {
  protected:
   Rows() : file_(std::filesystem::path(testing::TempDir()) / "warpfold_rows.csv") {}

@@ -205,7 +205,7 @@ TEST(KeyReuse, ReadsAgainWhatTheTilesBetweenHavePushedOut) {
   EXPECT_GT(key_reuse(walks).read_again, 9.9);
 }
 
-// 16 ways: half of what was used a whole L2 ago is gone, next to nothing at a quarter, next to all at twice.
+// 16 ways: of the lines used a whole L2 ago, half are gone; a quarter ago nearly none, two ago nearly all.
 TEST(KeyReuse, ForgetsByTheReuseDistance) {
   EXPECT_NEAR(probability_of_miss(1 << 20, 1 << 20), 0.53, 0.01);
   EXPECT_LT(probability_of_miss(1 << 18, 1 << 20), 1e-4);

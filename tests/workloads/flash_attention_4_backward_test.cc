@@ -1,4 +1,4 @@
-// The structure of FlashAttention-4's backward kernels, counted against what the shape, the source and the paper say.
+// The structure of FlashAttention-4's backward kernels, compared with counts from the shape, the source and the paper.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -232,7 +232,7 @@ TEST(HopperGemm, EveryStageExpectsTheBytesThatItReceives) {
   EXPECT_EQ(received, expected);
 }
 
-// 168 -> 40 / 232 is what CUTLASS's kernels do (USETMAXREG in their SASS).
+// CUTLASS's kernels go from 168 to 40 and 232 registers (USETMAXREG in their SASS).
 TEST(HopperGemm, RegistersMoveFromTheProducerToTheConsumers) {
   const auto count_of = [](const traces::Kernel& kernel, const std::string& name) {
     for (const isa::Instruction& instruction : std::get<traces::Block>(role(kernel, name).body.front()).code) {

@@ -13,7 +13,7 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kInternalError = 1;  // a defect of the program
 inline constexpr int kUnformatted = 1;    // trace format --check: a file would change
 inline constexpr int kUserError = 2;      // one line on stderr
-inline constexpr int kDeadlock = 3;       // a report of what each warp waits for on stderr
+inline constexpr int kDeadlock = 3;       // on stderr, a report of the wait of each warp
 inline constexpr int kLimit = 4;          // --time-limit or --memory-limit; one line on stderr
 inline constexpr int kCannotWrite = 5;    // one line on stderr; an existing file is unchanged
 
