@@ -1,16 +1,17 @@
-# Parsing the libraries' headers takes a third of a unit's time: they are compiled once for each set of flags. None of them is ours, so that
-# a change of ours leaves them as they are. Every file still includes what it uses: the clang preset, which lint reads, goes without.
+# Parsing the libraries' headers takes a third of a file's compile time, so they are compiled once for each set of flags. None is a header
+# of this project, so that a change here never invalidates them. Every file still includes all headers that it uses: the clang preset, which
+# lint reads, has no precompiled headers.
 option(WARPFOLD_PRECOMPILED_HEADERS "Compile the libraries' headers once" ON)
 if(WARPFOLD_PRECOMPILED_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # Its own strings make g++ 12 warn in vain, which libstdc++ silences by pragmas: a precompiled header loses them.
+  # g++ 12 gives false warnings about std::string. libstdc++ silences them by pragmas, which a precompiled header loses.
   target_compile_options(warpfold_flags INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 if(WARPFOLD_PRECOMPILED_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  # As g++ has it: ccache does not know what -Xclang, CMake's own way, names.
+  # The same option as for g++: ccache does not recognize the header that -Xclang, CMake's default, names.
   set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include <PCH_HEADER>)
 endif()
 
-# HEADERS for all targets of the same flags, which name it to warpfold_use_headers.
+# Precompiles HEADERS for all targets with the same flags; these targets pass `name` to warpfold_use_headers.
 function(warpfold_headers name)
   cmake_parse_arguments(PCH "" "" "HEADERS;OPTIONS;LINKS" ${ARGN})
   if(WARPFOLD_PRECOMPILED_HEADERS)
@@ -23,8 +24,8 @@ function(warpfold_headers name)
   endif()
 endfunction()
 
-# A precompiled header names the clone that it was made in. ccache takes the sum beside it instead (CCACHE_PCH_EXTSUM): of the text that it
-# was made of, macros included, so that every clone has the same.
+# A precompiled header contains the path of its clone. ccache therefore hashes a checksum beside the header instead (CCACHE_PCH_EXTSUM). The
+# checksum is of the preprocessed text with its macros, which is the same in every clone.
 function(warpfold_sum_headers name)
   set(header ${CMAKE_CURRENT_BINARY_DIR}/${name}.h)
   list(TRANSFORM ARGN PREPEND "#include " OUTPUT_VARIABLE lines)

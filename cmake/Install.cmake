@@ -1,4 +1,4 @@
-# What `cmake --install` puts where, for the package too: the program, its configurations, pages, completion, and the libraries with
+# Destinations of `cmake --install`, for the packages too: the program, its configurations, pages, completion, and the libraries with
 # headers and a CMake package, Warpfold::warpfold.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -13,7 +13,7 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(FILES tools/install/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME warpfold COMPONENT program)
 install(FILES tools/install/completion.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _warpfold COMPONENT program)
 
-# A page for the program and one for each command, from what they say of themselves.
+# Man pages of the program and of each command, from their help.
 find_program(WARPFOLD_HELP2MAN help2man)
 if(WARPFOLD_HELP2MAN)
   set(man_pages ${CMAKE_BINARY_DIR}/man)
@@ -26,7 +26,7 @@ if(WARPFOLD_HELP2MAN)
   install(DIRECTORY ${man_pages}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program FILES_MATCHING PATTERN "*.1")
 endif()
 
-# What the program and the Python module are made of (SPDX), and the licences, from this machine's packages.
+# The bill of materials of the program and the Python module (SPDX), and the licences, from this machine's packages.
 find_program(WARPFOLD_DPKG_QUERY dpkg-query)
 find_package(Python3 COMPONENTS Interpreter)
 if(WARPFOLD_DPKG_QUERY AND Python3_FOUND AND NOT WARPFOLD_SANITIZE)
@@ -84,12 +84,12 @@ foreach(folder configs isa traces tools)
     FILES_MATCHING PATTERN "*.pb.h" PATTERN "warpfold" EXCLUDE PATTERN "silicon" EXCLUDE)
 endforeach()
 
-# What is compiled for one Python 3.N runs under that alone.
+# A module compiled for one Python 3.N runs only under that version.
 if(TARGET warpfold_python)
   math(EXPR next_python "${Python_VERSION_MINOR} + 1")
 endif()
-# cpack -G DEB and -G TGZ: the program with its data, and what builds against the libraries, as packages of their own. The tar file
-# can be unpacked anywhere.
+# cpack -G DEB and -G TGZ make a package of the program with its data, and a package for building against the libraries. The tar file can
+# be unpacked anywhere.
 set(CPACK_PACKAGE_NAME warpfold)
 set(CPACK_PACKAGE_VENDOR Warpfold)
 set(CPACK_PACKAGE_CONTACT "The Warpfold authors <warpfold@localhost>")

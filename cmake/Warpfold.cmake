@@ -2,7 +2,7 @@
 
 find_program(WARPFOLD_CCACHE ccache)
 if(WARPFOLD_CCACHE)
-  # What one clone has compiled serves the next, precompiled headers too: by the sum of their text, and not looked through for __TIME__.
+  # Clones share compiled files, including precompiled headers: ccache compares their checksums and does not search them for __TIME__.
   set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1
     CCACHE_SLOPPINESS=pch_defines,time_macros ${WARPFOLD_CCACHE})
 endif()
@@ -11,7 +11,7 @@ if(WARPFOLD_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 
-# Every x86-64 processor since 2009 has POPCNT, which the issue masks live on; results do not depend on it.
+# Every x86-64 processor since 2009 has POPCNT, which the speed of the issue masks depends on; results do not.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   add_compile_options(-march=x86-64-v2)
 endif()
@@ -28,15 +28,16 @@ if(WARPFOLD_SANITIZE)
   add_link_options(-fsanitize=${WARPFOLD_SANITIZE})
 endif()
 
-# What takes longer to compile than to run: at -O1 in 60 % of the time, and with what sanitizers insert at -O0 in 40 % of that at -O1.
+# Options for cold code, which takes longer to compile than to run. -O1 takes 60 % of the compile time; with sanitizers, -O0 takes 40 % of
+# that of -O1.
 set(no_hurry $<$<CONFIG:Release>:-O1>)
 if(WARPFOLD_SANITIZE)
   set(no_hurry -O0)
 endif()
 
-# What reads strangers' files is compiled with checks of the stack and of libc's calls; the simulator's loops (-O3) are not. Position
-# independence is on for all; every symbol is bound at the start, after which the table of addresses is read only. Of Debian 12, control-flow
-# enforcement would need a later kernel than 6.1.
+# Code that reads untrusted files is compiled with checks of the stack and of libc's calls; the simulator's loops (-O3) are not. All code is
+# position-independent. Every symbol is bound at the start, after which the table of addresses is read-only. Control-flow enforcement would
+# need a later kernel than Debian 12's 6.1.
 set(hardened $<$<CONFIG:Release>:-fstack-protector-strong> $<$<CONFIG:Release>:-U_FORTIFY_SOURCE> $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)
 add_link_options(-Wl,-z,relro,-z,now)
 
@@ -82,7 +83,7 @@ function(warpfold_schemas target)
   # Messages are read and written at the edges of a run: -O3 would take twice as long to compile.
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   if(WARPFOLD_SANITIZE)
-    # As the library is, which they belong to: what sanitizers insert more than doubles the time of compiling them.
+    # libprotobuf is not sanitized either; instrumentation would more than double the time of compiling the messages.
     target_compile_options(${target} PRIVATE -fno-sanitize=address,undefined)
   endif()
 endfunction()

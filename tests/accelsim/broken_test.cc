@@ -1,4 +1,4 @@
-// Broken traces: one message with file and line and what to do.
+// Broken traces: one message with file, line and advice.
 
 #include <gtest/gtest.h>
 #include <lzma.h>

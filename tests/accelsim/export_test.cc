@@ -1,4 +1,4 @@
-// Export and import again is the identity: of files byte by byte, of kernels in what a trace can say.
+// Export and import again is the identity: of files byte by byte, of kernels within the contents of a trace.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -22,7 +22,7 @@ std::string exported(const Kernel& kernel, const traces::accelsim::ExportOptions
   return text;
 }
 
-// What each warp of each CTA issues, in order, DEPBAR by its own name.
+// Returns the instructions that each warp of each CTA issues, in order; DEPBAR keeps its own name.
 std::vector<std::vector<std::string>> issued(const Kernel& kernel) {
   std::vector<std::vector<std::string>> warps;
   for (const traces::CtaRun& run : kernel.grid) {

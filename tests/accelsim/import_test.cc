@@ -1,4 +1,4 @@
-// Traces become kernels that issue what the files have.
+// Traces become kernels that issue the instructions of the files.
 
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ TEST(Import, TripCountsByCtaAreParameters) {
   EXPECT_EQ(kernel.grid, (std::vector<traces::CtaRun>{{0, 2}, {1, 2}}));
 }
 
-// CTAs that take other ways have them in loops of one trip that the rest skips.
+// CTAs with different paths have these paths in loops of one trip, which the other CTAs skip.
 TEST(Import, OtherWaysAreLoopsThatAreSkipped) {
   const std::vector<std::string> ways = {"0010 ffffffff 1 R2 FADD 2 R2 R3 0 0\n", "0020 ffffffff 1 R2 FMUL 2 R2 R3 0 0\n"};
   const Kernel kernel = imported(trace_header(5, 3) + thread_block(0, {ways[0] + kExit}) + thread_block(1, {ways[1] + kExit}) +
@@ -217,7 +217,7 @@ TEST(Import, RawTraces) {
   EXPECT_EQ(traces::issued_instructions(kernel), 4);
 }
 
-// From version 5 on the header does not say what stands before the PC.
+// From version 5 on the header does not name the columns before the PC.
 TEST(Import, RawTracesWhoseHeaderNamesNoCta) {
   const std::string format = "#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width imm\n";
   const auto lines = [](const std::string& more) {

@@ -1,4 +1,4 @@
-// Rolled programs expand to what was given, and loops are found.
+// Rolled programs expand to the given instructions, and loops are found.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -17,7 +17,7 @@ std::string trace_header(int version = 5, uint64_t ctas = 1, uint64_t threads = 
 std::string thread_block(uint64_t cta, const std::vector<std::string>& warps);
 
 Expected<traces::accelsim::ImportedKernel> import_text(const std::string& text, const std::string& architecture = "");
-// The same of what must be right; throws what is wrong.
+// The same for a text that must be right; throws the error message.
 traces::Kernel imported(const std::string& text);
 
 // How often each warp of each CTA issues each opcode (with its modifiers), from the rolled kernel.

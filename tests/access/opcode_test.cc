@@ -1,4 +1,4 @@
-// What opcodes say about an access.
+// The facts about an access that its opcode states.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Shares of hits by reuse, and what they are off against caches with sets.
+// Shares of hits by reuse, and their errors against caches with sets.
 
 #include "traces/access/reuse.h"
 
@@ -100,7 +100,7 @@ TEST(Reuse, PastL1AndStoresGoToL2) {
   }
 }
 
-// A copy goes round in two arrays that together are larger than L1, or not.
+// Copies repeatedly between two arrays that together fit into L1, or do not.
 TEST(Reuse, WhatIsStoredTakesRoomInL1) {
   for (const bool fits : {true, false}) {
     ReuseAnalysis analysis({.l1_bytes = fits ? 128U * 128 : 96U * 128, .l2_bytes = 1 << 20});
@@ -192,15 +192,15 @@ TEST(Reuse, IsCloseToASetAssociativeCache) {
   }
 }
 
-// Where it is not: a stride of the sets maps all lines to one of them, and a loop just beyond the cache's size hits nowhere with
-// LRU, but in the sets that are not full.
+// Cases in which the shares differ: a stride of the sets maps all lines to one set. A loop just beyond the cache's size never hits
+// with LRU, except in sets that are not full.
 TEST(Reuse, DiffersWhereSetsFillUnevenly) {
   const Case one_set{"one set", [](uint64_t i) { return i % 8 * 256; }};
   EXPECT_GT(shares_of(one_set, 10'000).lru, 0.99);
   EXPECT_LT(shares_of(one_set, 10'000).exact, 0.01);
 }
 
-// One line in 16 is kept, 16 of the 256 lines of the tile: what is drawn counts more, the fewer different lines there are.
+// One line in 16 is kept, 16 of the 256 lines of the tile: the fewer different lines there are, the more the selected lines count.
 TEST(Reuse, KeepsAShareOfTheLinesWhenTheyAreTooMany) {
   for (const Case& each : cases()) {
     const double all = shares_of(each, 100'000).lru;

@@ -22,7 +22,7 @@ TEST(Fractions, OfRequestsHaveAPowerOfTwoBelow) {
   EXPECT_EQ(simplest_binary(1, 3), (Fraction{43, 128}));
   EXPECT_EQ(simplest_binary(0, 5), (Fraction{0, 1}));
   EXPECT_EQ(simplest_binary(5, 5), (Fraction{1, 1}));
-  EXPECT_LT(simplest_binary(9'999, 10'000).numerator, simplest_binary(9'999, 10'000).denominator);  // the rest still moves
+  EXPECT_LT(simplest_binary(9'999, 10'000).numerator, simplest_binary(9'999, 10'000).denominator);  // the remainder still moves
 }
 
 // 100 requests of 4 sectors, 50 of which hit whole, 20 more with half of their sectors: 160 sectors go on, by 50 requests.

@@ -1,4 +1,4 @@
-// The transformer block: its operations by hand, and what it refuses.
+// The transformer block: its operations, checked by hand, and the shapes that it refuses.
 
 #include "sim/analytic/block.h"
 

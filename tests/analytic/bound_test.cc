@@ -55,7 +55,7 @@ RC_GTEST_PROP(ScaledMachines, AreNeverFasterThanTheirLimiters, ()) {
   never_faster_than_its_limiters(scenario, false);
 }
 
-// Both estimators count the same things: what one SM was busy with is what the limiters asked of it.
+// Both estimators count the same things: the busy cycles of one SM are the limiters' demand on it.
 RC_GTEST_PROP(RandomPrograms, AskForWhatASimulationSeesUsed, ()) {
   Scenario scenario = any_scenario();
   scenario.gpu.set_sm_count(1);

@@ -31,7 +31,7 @@ TEST(Composition, OverlappedIsTheSlowedGemmWhereRandomNumbersAreHidden) {
   EXPECT_NEAR(whole.exposed_rng, 0, 1e-12);
 }
 
-// In 110 the random numbers get 55 done; the rest runs at full speed.
+// In 110 the random numbers complete 55; the remainder runs at full speed.
 TEST(Composition, RandomNumbersThatOutlastTheGemmsGoOnAtFullSpeed) {
   const Composition whole = overlapped({.gemm = 100, .rng = 65, .attention = 50}, kMeasured);
   EXPECT_DOUBLE_EQ(whole.exposed_rng, 10);

@@ -1,4 +1,4 @@
-// What limiters count, by hand.
+// The counts of limiters, checked by hand.
 
 #include "sim/analytic/limiters.h"
 

@@ -1,7 +1,7 @@
-// What each mechanism of exact acceleration is worth (sim/memo/memoizer.h):  bench_mechanisms [--fold exact] SCENARIO...
+// Measures the effect of each mechanism of exact acceleration (sim/memo/memoizer.h):  bench_mechanisms [--fold exact] SCENARIO...
 //
-// Compares all policies of each scenario with all mechanisms and with each of them switched off, and prints a table in Markdown:
-// instructions replayed, millions, and seconds of processor time. Instructions that several policies have in common count in each.
+// Compares all policies of each scenario with all mechanisms and with each mechanism switched off, and prints a table in Markdown:
+// millions of instructions replayed, and seconds of processor time. Instructions that several policies share count in each policy.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>

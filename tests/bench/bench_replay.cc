@@ -5,7 +5,7 @@
 //   sm_cycles            simulated SM cycles a second
 //
 // Each benchmark runs on four SMs (one cluster of the GEMM) with their share of the memory system's rates. All four receive the
-// same, so that one representative SM is replayed: what is timed is the machine and nothing else.
+// same CTAs, so that one representative SM is replayed: only the machine is timed.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
@@ -103,7 +103,7 @@ void BM_Gemm(benchmark::State& state) {
 }
 BENCHMARK(BM_Gemm)->Unit(benchmark::kMillisecond);
 
-// The pair: one Philox CTA of 128 threads in what the GEMM leaves of each SM.
+// The pair: one Philox CTA of 128 threads in the room that the GEMM leaves on each SM.
 void BM_GemmPhilox(benchmark::State& state) {
   replay(state, slice("qkv_philox_llama3_70b.textproto", {"seq=1024", "embedding=1024"}));
 }

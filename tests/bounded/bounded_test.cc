@@ -29,10 +29,10 @@ struct Trial {
   uint64_t replayed = 0;
   uint32_t sms_simulated = 0;
   std::string what;     // the mix and its errors
-  std::string failure;  // beyond what may be wrong with a bounded run
+  std::string failure;  // faults that a bounded run may not have
 };
 
-// Every second mix asks for the default, the others for what is enough for a map.
+// Every second mix uses the default bound, the other mixes a bound that suffices for a map.
 constexpr double kBound = 0.002;
 constexpr double kCoarseBound = 0.01;
 // Work is exact and cycles are bounded; how many warps are resident on average comes and goes in waves longer than a window, and
@@ -112,7 +112,7 @@ std::vector<Trial> trials(uint32_t first, size_t count, Try one) {
   return results;
 }
 
-// Fixed seeds, so that a failure can be run again: WARPFOLD_BOUNDED_SEED=n runs that one alone and says what it is.
+// Fixed seeds, so that a failure can be run again: WARPFOLD_BOUNDED_SEED=n runs that seed alone and prints its mix.
 TEST(Bounded, StaysWithinItsBoundOfTheFullReplay) {
   if (const char* only = std::getenv("WARPFOLD_BOUNDED_SEED")) {
     const auto seed = static_cast<uint32_t>(std::atoi(only));
@@ -192,7 +192,7 @@ TEST(Bounded, CtasStayAsFarApartAsTheyAre) {
   EXPECT_GT(bounded, 0);
 }
 
-// Two SMs of a few CTAs, the one with less to do ending later, by 0.8 % in the first mix: neither stands for the other.
+// Two SMs have few CTAs, and the SM with less work ends later, by 0.8 % in the first mix: neither may represent the other.
 TEST(Bounded, NoSmStandsForOthersWhereWarpsDrift) {
   for (const KnownMix& known : {KnownMix{273, configs::GTO}, {253, configs::CGGTY}}) {
     const Trial each = of_mix(known, 2, true);

@@ -17,7 +17,8 @@
 namespace warpfold {
 namespace {
 
-// What a seed draws, under the policy that these cases were found with: which one it draws depends on how many there are.
+// Draws the machine of a seed under the policy with which these cases were found, since the policy that a seed draws depends on the
+// number of policies.
 configs::Gpu known_machine(Dice& dice) {
   configs::Gpu gpu = machine(dice);
   gpu.mutable_sub_core()->set_issue_policy(configs::LRR);
@@ -57,8 +58,8 @@ configs::Kernel persistent_gemm() {
   return kernel;
 }
 
-// Two SMs that differ by one CTA of two hundred, which is too much for one to stand for the other, share what is replayed before
-// the first jump and no rate: each that jumps does so by its own.
+// Two SMs differ by one CTA of two hundred, too much for one to represent the other. They share the replay before the first jump,
+// but no rate: each SM jumps by its own rate.
 TEST(Bounded, ClassesPartBeforeTheyAreMovedOnByTheirRates) {
   Dice dice(1);
   configs::Gpu gpu = known_machine(dice);
@@ -85,8 +86,8 @@ TEST(Bounded, ClassesPartBeforeTheyAreMovedOnByTheirRates) {
   EXPECT_EQ(failure, "");
 }
 
-// Behind the first GEMM random numbers have the SM to themselves for as long as a launch takes, and take the room of the second
-// one, which then waits until their CTAs have ended. Their rates in that time say nothing of what comes.
+// After the first GEMM, random numbers have the SM to themselves for as long as a launch takes, and take the room of the second
+// GEMM, which then waits until their CTAs have ended. Their rates in that time do not predict the later rates.
 TEST(Bounded, ALaunchThatIsDueIsNotPutOff) {
   struct Case {
     uint32_t kernel_launch, cta_launch;  // cycles
@@ -189,9 +190,9 @@ TEST(Bounded, TilesOfManyLengthsBesideRandomNumbers) {
   EXPECT_EQ(failure, "");
 }
 
-// Attention with a mask has CTAs of as many lengths as rows of tiles. Of SMs with as much to do one ends later for the order of its
-// CTAs, by 5.9 % and 1.8 %: where that may be more than the error, few stand for others; where it is less, most need not be
-// simulated.
+// Attention with a mask has CTAs of as many lengths as rows of tiles. SMs with equal work may end at different times because of the
+// order of their CTAs, by 5.9 % and 1.8 % here. If the difference may exceed the error, an SM may represent only few others;
+// otherwise most SMs need not be simulated.
 TEST(Bounded, CtasOfSeveralLengthsInAnotherOrder) {
   struct Case {
     const char* gpu;
@@ -223,9 +224,9 @@ TEST(Bounded, CtasOfSeveralLengthsInAnotherOrder) {
   }
 }
 
-// What no bound is kept on is replayed, or simulated on every class of SMs. Each was outside its error before, by 17 %, 15 % and 19
-// %: random numbers that wait for the room of others; a GEMM that waits for random numbers to give back what is reserved for them;
-// and tiles of several lengths beside random numbers.
+// A run for which no error bound can be kept is replayed, or simulated on every class of SMs. The cases are random numbers that
+// wait for the room of other kernels, a GEMM that waits for room reserved for random numbers, and tiles of several lengths beside
+// random numbers.
 TEST(Bounded, LaunchesThatWantEachOthersRoom) {
   struct Case {
     const char* gpu;
@@ -285,8 +286,8 @@ TEST(Bounded, LaunchesThatWantEachOthersRoom) {
   }
 }
 
-// Stores of a GEMM's tiles do not wait for DRAM until L2 has as much to write back as it may, half of the run later: the rate
-// before says nothing of what comes after.
+// Stores of a GEMM's tiles do not wait for DRAM until L2 holds its maximum of dirty bytes, half of the run later: the earlier rate
+// does not predict the later rate.
 TEST(Bounded, WhatWaitsToBeWrittenBackFillsL2) {
   Dice dice(1);
   configs::Gpu gpu = known_machine(dice);

@@ -123,8 +123,8 @@ Mix mix(uint32_t seed, uint32_t sms) {
   const auto warps = dice.of({uint64_t{1}, uint64_t{4}, uint64_t{8}, uint64_t{16}});
   std::vector<configs::Kernel> kernels{rng(dice, sms, warps)};
   if (dice.between(0, 3) != 0) kernels.push_back(gemm(dice, sms, "gemm"));
-  // A second GEMM behind the first; and random numbers that keep to their place, or that take what the GEMMs leave and give way
-  // again.
+  // A second GEMM behind the first, and random numbers that either keep their place, or take the room that the GEMMs leave and give
+  // it back.
   const bool chain = kernels.size() > 1 && dice.between(0, 2) == 0;
   if (chain) kernels.push_back(gemm(dice, sms, "next_gemm"));
   const bool keeps_its_place = dice.between(0, 2) != 0;

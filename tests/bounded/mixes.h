@@ -62,8 +62,8 @@ struct Mix {
 configs::Gpu machine(Dice& dice, uint32_t sms = 1);
 // Of several SMs some may have a tile more than others.
 Mix mix(uint32_t seed, uint32_t sms = 1);
-// Two or three short kernels on two to six SMs, of any kinds and with any remainder of CTAs, that want each other's room: attention
-// with a mask among them, and launches that wait for others to end.
+// Returns two or three short kernels of any kind that compete for room on two to six SMs, with any remainder of CTAs. The kernels
+// include attention with a mask, and launches that wait for other launches to end.
 Mix crowd(uint32_t seed);
 
 struct Errors {
@@ -71,7 +71,7 @@ struct Errors {
   double counters = 0;  // largest of a counter, relative; states of the kernel's resident warp-cycles
 };
 
-// `failure` grows by what may not differ.
+// Appends to `failure` the differences that are not allowed.
 Errors compare(const sim::Outcome& folded, const sim::Outcome& replayed, std::string& failure);
 
 }  // namespace warpfold

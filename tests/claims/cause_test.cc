@@ -1,4 +1,4 @@
-// The cause that a report names first is what more of would help: doubling its resource is among the three largest gains.
+// More of the resource that a report names first must help: doubling it is among the three largest gains.
 
 #include <gtest/gtest.h>
 

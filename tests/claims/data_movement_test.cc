@@ -1,4 +1,5 @@
-// Ivanov et al., "Data Movement Is All You Need" (arXiv 2007.00072): operators of a BERT layer, their classes, what fusion saves.
+// Ivanov et al., "Data Movement Is All You Need" (arXiv 2007.00072): operators of a BERT layer, their classes, and the savings of
+// fusion.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

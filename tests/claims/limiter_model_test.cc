@@ -1,10 +1,11 @@
-// Ma, Liu and Krashinsky, "Reducing the Cost of Dropout in Flash-Attention by Hiding RNG with GEMM" (arXiv 2410.07531): what its
-// model states, from ours with the interference that it measured. Two figures are its inputs and not checked: 4 % on GEMMs, 50 % on
-// random numbers. The model against silicon (2 % on average) cannot be repeated without silicon.
+// Ma, Liu and Krashinsky, "Reducing the Cost of Dropout in Flash-Attention by Hiding RNG with GEMM" (arXiv 2410.07531): the
+// statements of its model, computed by our model with the interference that the paper measured. Two figures are its inputs and not
+// checked: 4 % on GEMMs, 50 % on random numbers. The model against silicon (2 % on average) cannot be repeated without silicon.
 //
-// The paper does not say at what cost it counts a 32 x 32 -> 64 bit multiply, of which Philox is made, and gives no shapes for its
-// blocks. Both readings of the first are computed: by ports, the four cycles for which it holds its pipe, and by instructions, the
-// two cycles of any integer multiply. For the second, Llama-3-like is embedding 8192 and sequence 8192, GPT-4-like 16384 and 16384.
+// The paper does not state the cost at which it counts a 32 x 32 -> 64 bit multiply, the main instruction of Philox, and gives no
+// shapes for its blocks. Both readings of the cost are computed: by ports, the four cycles for which the multiply holds its pipe,
+// and by instructions, the two cycles of any integer multiply. For the shapes, Llama-3-like is embedding 8192 and sequence 8192,
+// GPT-4-like 16384 and 16384.
 
 #include <gtest/gtest.h>
 
@@ -61,7 +62,7 @@ double rng_time(uint32_t rounds, const sim::BlockMachine& machine) {
   return block({.sequence = 16 * kK, .rounds = rounds}, machine).rng.cycles();
 }
 
-// Of dropout and random numbers, what running them in one instruction stream hides.
+// Returns the share of dropout and random numbers that a single instruction stream hides.
 double hidden_by_fusion(const sim::BlockMachine& machine) {
   const sim::Block one = block(kLlama3Like, machine);
   return (one.dropping_attention.cycles() + one.rng.cycles() - one.fused_attention.cycles()) / one.rng.cycles();
@@ -126,7 +127,7 @@ TEST(PaperModel, HasItsThreeRegionsInOrderOfTheSequence) {
   }
 }
 
-// What `--set sm.tensor.scale=2` makes of the GPU.
+// Returns the times on a GPU with `--set sm.tensor.scale=2`.
 sim::ChainTimes times_at_twice_the_tensor_throughput(const sim::BlockShape& shape) {
   configs::Gpu twice = hopper();
   twice.mutable_sm()->mutable_tensor()->set_scale(2);

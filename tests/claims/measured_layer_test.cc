@@ -125,7 +125,7 @@ const configs::LayerKernel& kernel_of_group(const std::set<std::string>& operato
   throw std::runtime_error("no fused kernel does " + *operators.begin());
 }
 
-// Where a kernel is slower than PyTorch's operators one by one, and where faster.
+// Some fused kernels are slower, some faster, than PyTorch's operators in sequence.
 TEST(MeasuredLayer, FusedKernelsGainAndLoseAlike) {
   std::map<std::string, std::vector<Row>> groups;
   for (const Row& row : measured()) {
@@ -142,7 +142,7 @@ TEST(MeasuredLayer, FusedKernelsGainAndLoseAlike) {
     std::cout << name << ": speed-up " << report::fixed(published, 2) << ", simulated " << report::fixed(speedup, 2) << "\n";
     if ((speedup > 1) != (published > 1)) other_way.push_back(name);
   }
-  EXPECT_THAT(other_way, testing::ElementsAre("BAOB", "BSB"));  // 12 of 14 gain or lose alike (D104)
+  EXPECT_THAT(other_way, testing::ElementsAre("BAOB", "BSB"));  // 12 of 14 gain or lose in both (D104)
 }
 
 // NVIDIA developer forum 79781: cuBLAS on a V100 PCIe (1380 MHz), 8192 x 8192 x 8192 in FP16, about 101 TFLOPS with a tile of 128 x

@@ -1,4 +1,4 @@
-// Ma, Liu and Krashinsky (arXiv 2410.07531), what they state of a transformer block on silicon, from simulations of
+// Ma, Liu and Krashinsky (arXiv 2410.07531): statements about a transformer block on silicon, compared with simulations of
 // configs/scenarios/block_*.textproto. Llama-3-like is embedding and sequence 8192, GPT-4-like 16384 and 16384: the paper gives no
 // shapes. Nothing in the machine or the workloads is fitted to these figures.
 
@@ -127,7 +127,7 @@ TEST(SimulatedBlock, ListsWhatFusionHides) {
   expect_listed_miss({"share of random numbers that fusion hides, simulated", 0.15, hidden}, 0.0, 0.3);
 }
 
-// What CUTLASS and cuBLASLt do unless told otherwise; the paper does not say how its GEMMs keep their sums.
+// The default of CUTLASS and cuBLASLt; the paper does not say how its GEMMs keep their sums.
 TEST(SimulatedBlock, ListsOverlapOverSequentialOfALlama3LikeBlockWithPromotedSums) {
   Settings promoted;
   for (const char* gemm : {"proj", "fc1", "fc2", "qkv"})
@@ -150,7 +150,7 @@ TEST(SimulatedBlock, ListsFirstLimiters) {
   EXPECT_EQ(kernel(apart, "fc1").bound_by(), "wgmma");
 }
 
-// Averages of the paper over GEMMs that it does not name: shown with what they lose to each other.
+// Averages of the paper over GEMMs that it does not name, shown with the losses of the kernels to each other.
 TEST(SimulatedBlock, ListsTheSlowdownsAndShowsTheirCauses) {
   const configs::Result& result = block("llama3_70b").at("CARVE_OUT");
   double gemm = 0;

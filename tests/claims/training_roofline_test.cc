@@ -1,6 +1,6 @@
-// A roofline analysis of LLM training on the H200 (ridge 206; block shares in units of one (h, h) product), slides of A100 roofline
-// measurements (intensities, ridges), and Stratos, "Making Transformers Memory-Bound Again" (FLOP of a step, training time).
-// Statements are formulas over the roofline; beside each stands the simulated figure where a kernel exists.
+// Published analyses of training: a roofline of LLM training on the H200 (ridge 206; block shares in units of one (h, h) product),
+// and slides of A100 roofline measurements (intensities, ridges). Also Stratos, "Making Transformers Memory-Bound Again" (FLOP of a
+// step, training time). Statements are formulas over the roofline; beside each stands the simulated figure if a kernel exists.
 
 #include <gtest/gtest.h>
 
@@ -182,7 +182,8 @@ TEST(Slides, IntensityOfTheNaiveProduct) {
                            flops / (4 * (issued("LDG") + issued("STG"))) / (size / (4 * size + 2))},
                           0.01);
   }
-  // L1 and L2 serve what the formula loads from memory; the FP32 peak is 19.49 TFLOPS, so that its roof at N / (4 N + 2) is 0.39.
+  // L1 and L2 serve the loads that the formula counts as memory; the FP32 peak is 19.49 TFLOPS, so that its roof at N / (4 N + 2)
+  // is 0.39.
   const std::vector<std::string> sizes{"parameter.rows.value=1024", "parameter.columns.value=1024", "parameter.depth.value=1024"};
   const auto tflops = [&](const std::string& kernel) {
     return 2 * std::pow(1024.0, 3) / simulated_us_of_listing(a100, "configs/kernels/operators/" + kernel + ".textproto", sizes) /

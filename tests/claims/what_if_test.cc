@@ -1,4 +1,4 @@
-// What binds a kernel is what more of would help: the first of the ranking on kernels whose limits are known beforehand.
+// More of the resource that binds a kernel must help most: the first resource of the ranking, for kernels with known limits.
 
 #include <gtest/gtest.h>
 

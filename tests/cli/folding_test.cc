@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 const fs::path kScenarios = fs::path(WARPFOLD_SOURCE_DIR) / "configs" / "scenarios";
 
-// What makes a full replay a second or less, by the scenario's name.
+// Settings that make a full replay take a second or less, by the scenario's name.
 const std::map<std::string, std::vector<std::string>> kSmaller = {
     {"block", {"embedding=512", "heads=4", "seq=512", "type=fp8"}},
     {"block_b200", {"seq=512", "embedding=512"}},

@@ -98,7 +98,7 @@ TEST_F(GpuCommand, NamesTheTilesThatAFasterTensorCoreStarves) {
   EXPECT_EQ(fed.out, "");
 }
 
-// One is bound by DRAM, the other by the SM.
+// The copy is bound by DRAM, the random numbers by the SM.
 TEST_F(GpuCommand, EveryGpuCopiesAndDrawsRandomNumbers) {
   for (const std::string& file : gpu_files()) {
     write("scenario.textproto",

@@ -1,4 +1,4 @@
-// warpfold hot: instructions, what they cost, what was waited for at them.
+// warpfold hot: instructions, their costs, and the waits of warps at them.
 
 #include <gmock/gmock.h>
 

@@ -39,7 +39,7 @@ TEST_F(Chain, StaysWhereNothingIsGained) {
   EXPECT_NEAR(made.excess_percent(), 100 * (15 / 14.5 - 1), 1e-9);
 }
 
-// b gains 9 us by tokens innermost: what it reads is turned in front of it, its result behind it.
+// b gains 9 us by tokens innermost: its input is transposed before it, its result after it.
 TEST_F(Chain, TurnsTensorsWhereThatPays) {
   const configs::LayerLayouts made = path({{{5, 9}}, {{10, 1}}, {{5, {}}}});
   EXPECT_DOUBLE_EQ(made.path_us(), 5 + 1 + 1 + 2 + 5);
@@ -49,7 +49,7 @@ TEST_F(Chain, TurnsTensorsWhereThatPays) {
   EXPECT_DOUBLE_EQ(made.features_us(), 20);
 }
 
-// A product in front stores what b reads, and no kernel turns anything; c's other operand is the input as it is.
+// A product in front stores the input of b, and no kernel transposes a tensor; c's other operand is the unchanged input.
 TEST_F(Chain, HasProductsTurnTensors) {
   const configs::LayerLayouts made = path({{{5, 5}, true}, {{10, 1}, true}, {{5, {}}}});
   EXPECT_DOUBLE_EQ(made.path_us(), 5 + 1 + 5);

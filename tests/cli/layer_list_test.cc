@@ -1,4 +1,4 @@
-// warpfold layer of a model that lists its operators: what it makes of them and what it refuses.
+// warpfold layer of a model that lists its operators: the kernels made of them, and the refusals.
 
 #include <gmock/gmock.h>
 
@@ -121,7 +121,7 @@ TEST_F(ListedLayer, RefusesATensorThatNothingMakes) {
 TEST_F(ListedLayer, RefusesALayoutThatNoKernelReads) {
   EXPECT_EQ(refusal(with("dimension: \"j\" dimension: \"i\" given", "dimension: \"i\" dimension: \"j\" given")),
             "m.textproto:12:42: no kernel of rms_norm reads \"x\" (b i j) beside (b j i): a transpose in front of it turns it\n");
-  // The product stores heads in front of tokens; what follows reads them the other way round.
+  // The product stores heads in front of tokens; the next operator reads them in the opposite order.
   EXPECT_EQ(
       refusal(with("\"q\" dimension: \"b\" dimension: \"j\" dimension: \"h\"",
                    "\"q\" dimension: \"b\" dimension: \"h\" dimension: \"j\"")),

@@ -1,4 +1,4 @@
-// warpfold layer: what it prints and what it refuses.
+// warpfold layer: its output and its refusals.
 
 #include <gmock/gmock.h>
 #include <filesystem>
@@ -132,7 +132,8 @@ TEST_F(Layer, TellsKernelsOfOneNameApart) {
   }
 }
 
-// What the link hides costs nothing, so that less is made again; beyond that it is exposed, where nothing else is left.
+// Transfers that the link hides are free, so that fewer kernels run again. Beyond that, transfers are exposed, but only if no other
+// choice is left.
 TEST_F(Layer, OffloadsWhatTheLinkHides) {
   const std::vector<std::string> less{"--no-simulation", "--activations", "60"};
   const auto with_link = [&](const std::string& budget, const std::string& rate) {
@@ -200,7 +201,7 @@ TEST_F(Layer, TakesThePeakOfAMachineThatIsNoDataSheets) {
   EXPECT_NEAR(peaks_of(gpu).tensor_tflops, 2 * gpu.data_sheet().fp16_tflops(), 0.5);
 }
 
-// A GPU file need not state a data sheet: peaks are what its tensor cores do at its clock.
+// A GPU file need not state a data sheet: the peaks are then the rates of its tensor cores at its clock.
 TEST_F(Layer, DerivesThePeakThatNoDataSheetStates) {
   configs::Gpu gpu = configs::load_gpu(kH100).value();
   const double stated = gpu.data_sheet().fp16_tflops() * gpu.clock_mhz() / gpu.data_sheet().tensor_clock_mhz();
@@ -218,7 +219,7 @@ TEST_F(Layer, CsvHasARowForEachKernel) {
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + layer({"--no-simulation"}).versions(0).kernels_size());
 }
 
-// Kernels, what transfers slow them by and what is exposed are the layer's time.
+// The layer's time is the sum of kernels, their slowdown by transfers, and exposed transfers.
 TEST_F(Layer, PutsTransfersBesideKernels) {
   const configs::LayerOverlap forward = layer({"--no-simulation", "--forward", "--set", "tensor_parallel=2", "--set",
                                                "sequence_parallel=true", "--set", "link_gb_per_s=450"})
@@ -226,7 +227,7 @@ TEST_F(Layer, PutsTransfersBesideKernels) {
                                             .overlap();
   EXPECT_EQ(forward.transfers_size(), 4);
   EXPECT_NEAR(forward.layer_us(), forward.kernels_us() + forward.slowed_us() + forward.exposed_us(), 1e-6);
-  EXPECT_NEAR(forward.exposed_us(), forward.transfers_us(), 1e-6);  // each kernel reads what the transfer in front of it brings
+  EXPECT_NEAR(forward.exposed_us(), forward.transfers_us(), 1e-6);  // each kernel reads the data of the transfer in front of it
   const configs::LayerOverlap hidden =
       layer({"--no-simulation", "--set", "data_parallel=4", "--set", "data_link_gb_per_s=2000"}).versions(0).overlap();
   EXPECT_GT(hidden.transfers_us(), 0);
@@ -234,7 +235,7 @@ TEST_F(Layer, PutsTransfersBesideKernels) {
   EXPECT_GT(hidden.once_us(), 0);  // the last layer's gradients
 }
 
-// A copy kernel takes of the SMs what engines do not.
+// A copy kernel takes SM resources that copy engines do not.
 TEST_F(Layer, SimulatesTheCopyKernelBesideKernels) {
   const configs::LayerOverlap overlap =
       layer({"--set", "hidden=1024", "--set", "heads=8", "--set", "kv_heads=8", "--set", "feed_forward=2048", "--set",

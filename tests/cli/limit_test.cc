@@ -1,4 +1,4 @@
-// What a command may take: --time-limit, --memory-limit, sizes of files, grids and tiles.
+// Limits of a command's resources: --time-limit, --memory-limit, sizes of files, grids and tiles.
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-// warpfold model: what it prints, what it takes from a simulation, what it refuses.
+// warpfold model: its output, its use of a simulation, and its refusals.
 
 #include <gmock/gmock.h>
 
@@ -159,7 +159,7 @@ configs::KernelResult ran(uint64_t start, uint64_t end, uint64_t alone) {
   return kernel;
 }
 
-// The random numbers run for 300 cycles, 200 of them beside the GEMM, where they do what they do alone in 100.
+// The random numbers run for 300 cycles, 200 of them beside the GEMM, in which they do the work of 100 cycles alone.
 TEST(Pair, MeasuresRandomNumbersWhileAGemmRunsAndGemmsOverTheirWholeTime) {
   const auto pair = configs::load_scenario(kPair, {});
   ASSERT_TRUE(pair.has_value());

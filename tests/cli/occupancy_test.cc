@@ -1,5 +1,5 @@
-// warpfold occupancy: limits and curves follow from the GPU's description; a smaller footprint is what a direct simulation of it
-// says.
+// warpfold occupancy: limits and curves follow from the GPU's description; a smaller footprint has the figures of a direct
+// simulation.
 
 #include <gmock/gmock.h>
 

@@ -16,7 +16,7 @@ struct Slice {
   uint64_t begin_ns = 0;
   uint64_t end_ns = 0;
   size_t depth = 0;
-  std::map<std::string, uint64_t> numbers{};  // its arguments
+  std::map<std::string, uint64_t> numbers{};  // arguments of the event
 };
 
 // A trace as a viewer reads it. Throws where it could not: a reference to nothing, an end without a begin, time that goes back.

@@ -1,4 +1,4 @@
-// gpu.clock: POWER from the command line: what a result then says, and what is refused.
+// gpu.clock: POWER from the command line: the result and the refusals.
 
 #include <gmock/gmock.h>
 
@@ -81,7 +81,7 @@ TEST_F(Power, SimulatesMostRunsOnce) {
   EXPECT_EQ(result({kStream, "--set", "gpu.clock=POWER"}).power().simulations(), 1);
 }
 
-// Cycles are those of a fixed clock at the one that was found, as far as the result says.
+// Cycles equal those of a fixed clock at the clock that was found, within the error that the result states.
 TEST_F(Power, AgreesWithThatClockFixed) {
   for (const std::string& scenario : {kPair, kGemm, kStream}) {
     const configs::Result found = result({scenario, "--set", "gpu.clock=POWER"});

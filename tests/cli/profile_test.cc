@@ -93,7 +93,8 @@ TEST_F(ProfileCommand, AStepWithoutAnyGainSaysSo) {
   EXPECT_TRUE(files().empty());
 }
 
-// The GEMMs on half of the chip take an unknown kernel each; what else may bind these spans the gain.
+// The GEMMs on half of the chip each pair with an unknown kernel; the other possible limits of these kernels give the range of the
+// gain.
 TEST_F(ProfileCommand, PlansWithOpaqueLaunches) {
   const auto report = message<configs::ProfileReport>({"profile", kTraces + "unknown.json"});
   EXPECT_EQ(report.assumed(), "DRAM");
@@ -231,7 +232,7 @@ TEST_F(ProfileCommand, TriesOnlyPairsThatAreSaidToBeIndependent) {
   EXPECT_TRUE(report.pairs(1).independent());
 }
 
-// Another GPU: no errors, and the library's kernels there in place of those that were traced.
+// On another GPU the report has no errors, and that GPU's library kernels replace the traced kernels.
 TEST_F(ProfileCommand, SimulatesAnotherGpu) {
   const auto report = message<configs::ProfileReport>({"profile", kTraces + "pairs.json", "--gpu", "b200", "--candidates", "0"});
   EXPECT_EQ(report.simulated_share(), 1);

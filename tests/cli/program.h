@@ -9,7 +9,7 @@
 
 namespace warpfold::cli {
 
-// What a run of the program left behind.
+// The result of a run of the program.
 struct Ended {
   int exit_code = -1;  // -1: killed by a signal
   std::string out;
@@ -25,14 +25,14 @@ class Program : public testing::Test {
   Program& operator=(const Program&) = delete;
 
   Ended run(const std::vector<std::string>& arguments) const;
-  // What the program writes with --format json; throws what it complains of where it fails.
+  // Returns the program's output with --format json as a message; throws with the program's error message if it fails.
   template <typename Message>
   Message message(const std::vector<std::string>& arguments) const {
     Message message;
     read_message(arguments, message);
     return message;
   }
-  // What the program says of input that is wrong; another exit code, or output beside it, is said instead.
+  // Returns the program's message about wrong input. If the exit code is not 2, or if there is output, returns that fact instead.
   std::string refused(const std::vector<std::string>& arguments) const;
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   void write(const std::string& name, const std::string& text) const;
@@ -48,7 +48,7 @@ class Program : public testing::Test {
 // Two Philox kernels on an H100, small enough to be simulated in milliseconds.
 std::string small_scenario();
 
-// A kernel in the text form of traces whose only warp waits for an mbarrier that nobody completes.
+// Returns a kernel in the text form of traces whose only warp waits for an mbarrier that no arrival completes.
 std::string stuck_kernel();
 
 }  // namespace warpfold::cli

@@ -66,7 +66,7 @@ TEST_F(Invocations, WithUnknownWordsGetANearMiss) {
               testing::StartsWith("--policies: unknown policy \"\"; known: sequential, concurrent, carve_out, "));
 }
 
-// Found without a simulation: what a policy cannot do with the scenario.
+// Found without a simulation: requirements of a policy that the scenario does not meet.
 TEST_F(Invocations, OfPoliciesThatCannotBeCarriedOutAreRefused) {
   const std::string refused = "s.textproto:12:1: policy FUSED: no attention with dropout STORED_BITS runs after kernel \"first\"";
   for (const std::string command : {"check", "simulate"}) {

@@ -218,7 +218,7 @@ TEST_F(Results, OfPoliciesStandSideBySide) {
   EXPECT_GT(comparison.results(0).rank(), comparison.results(1).rank()) << "one after the other is slower";
 }
 
-// Under `all` what does not apply is listed with the reason; asked for by name it is a mistake.
+// `all` lists policies that do not apply with the reason; to ask for one by name is an error.
 TEST_F(Results, OfAllPoliciesLeaveOutThoseThatDoNotApply) {
   const Ended table = run({"compare", "s.textproto", "--policies", "all"});
   EXPECT_EQ(table.exit_code, 0) << table.err;
@@ -236,7 +236,7 @@ TEST_F(Results, OfAllPoliciesLeaveOutThoseThatDoNotApply) {
   EXPECT_EQ(named.err, "s.textproto:12:1: policy FUSED: no attention with dropout STORED_BITS runs after kernel \"first\"\n");
 }
 
-// What is wrong with the scenario itself is wrong whatever policies are asked for.
+// A fault of the scenario itself is reported for any choice of policies.
 TEST_F(Results, OfAllPoliciesNeedAScenarioWithoutMistakes) {
   const Ended ended = run({"compare", "s.textproto", "--policies", "all", "--set", "policy.pipelined.segments=1"});
   EXPECT_EQ(ended.exit_code, 2);

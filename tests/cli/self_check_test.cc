@@ -1,4 +1,4 @@
-// --self-check: what it says, and that it finds faults that are planted.
+// --self-check: its output, and that it finds planted faults.
 
 #include <gmock/gmock.h>
 
@@ -27,7 +27,7 @@ using testing::Not;
 
 const std::string kScenarios = WARPFOLD_SOURCE_DIR "/configs/scenarios/";
 
-// What a run of the scenario says where it fails for a defect; "" where it has a result.
+// Returns the message of a run of the scenario that fails for a defect; "" if it has a result.
 std::string defect_of(const std::string& name, const RunOptions& how) {
   workloads::KernelMaker kernels(kScenarios + name + ".textproto");
   const auto scenario = configs::load_scenario(kernels.file(), {});
@@ -51,7 +51,8 @@ RunOptions checked(bool skips, const std::string& omitted_field = "") {
   return how;
 }
 
-// Fields without which these scenarios fold to wrong results. What grows by less than a byte in a period shows in the whole run.
+// Fields without which these scenarios fold to wrong results. A counter that grows by less than a byte per period shows only in the
+// whole run.
 TEST(SelfChecks, FindAFieldThatTheKeyLacks) {
   EXPECT_THAT(defect_of("flash_attention_3_h100", checked(true, "dram_fraction")),
               MatchesRegex("self-check: kernel attention: a period of [0-9]+ cycles after cycle [0-9]+: bytes of DRAM of kernel "

@@ -1,4 +1,4 @@
-// What Slurm's commands print, without Slurm.
+// The output of Slurm's commands, tested without Slurm.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

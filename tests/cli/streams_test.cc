@@ -1,4 +1,4 @@
-// Kernels and transfers side by side, each waiting for what it needs.
+// Kernels and transfers side by side, each waiting for its inputs.
 
 #include "tools/warpfold/figures/streams.h"
 
@@ -16,7 +16,7 @@ using testing::ElementsAre;
 double undisturbed(int, int) { return 1; }
 
 TEST(Streams, HideATransferBehindAKernelThatDoesNotNeedIt) {
-  // Kernel 0, its transfer, a kernel of 6 us beside, and one that waits for the transfer of 10 us.
+  // Kernel 0, its transfer of 10 us, a kernel of 6 us beside the transfer, and a kernel that waits for the transfer.
   const std::vector<JobTimes> times = run_streams({{0, 5, {}, 0}, {1, 10, {0}, 0}, {0, 6, {}, 1}, {0, 2, {1}, 2}}, undisturbed);
   EXPECT_DOUBLE_EQ(times[1].start, 5);
   EXPECT_DOUBLE_EQ(times[1].end, 15);
@@ -40,7 +40,7 @@ TEST(Streams, ChargeTheTransferThatIsWaitedFor) {
   EXPECT_DOUBLE_EQ(times[3].end, 10);
 }
 
-// Kernels, what they lose and what is exposed are the whole time, also where transfers end last.
+// The whole time is the sum of kernels, their slowdown and exposed transfers, even if transfers end last.
 TEST(Streams, AccountForTheWholeTime) {
   std::vector<Job> jobs;
   for (int i = 0; i < 40; ++i) {

@@ -140,7 +140,7 @@ TEST_F(StudyQuestions, FrontOfTimeAgainstSms) {
   EXPECT_EQ(front.front(), "gpu.sm_count,policy,total_time_us,error_bound,label");
   // In order of time: no run is both slower and larger than another one.
   for (size_t i = 2; i < front.size(); ++i) EXPECT_LT(std::stod(cells(front[i])[0]), std::stod(cells(front[i - 1])[0]));
-  // Each run that is left out is beaten by one that is not.
+  // Each run that is left out is dominated by a run that is not.
   const Ended all = run({"study", "study.textproto", "--format", "csv", "--output", "out"});
   for (const std::string& line : lines_of(all.out)) {
     const auto run = cells(line);
@@ -245,7 +245,7 @@ TEST_F(StudyQuestions, RefinesWhereTheFastestPolicyChanges) {
   const auto times = column(all.out, "total_time_us");
   std::vector<int> simulated;
   for (const std::string& row : rows(ended.out, 1)) simulated.push_back(std::stoi(row));
-  // Where the winner changes between neighbours of the coarse grid, a pair of neighbours on both sides of a change is simulated.
+  // If the winner changes between neighbours of the coarse grid, a pair of neighbours on both sides of a change is simulated.
   const auto concurrent_wins = [&](int heads) {
     return times.at(static_cast<size_t>(2 * heads - 1)) < times.at(static_cast<size_t>(2 * heads - 2));
   };

@@ -34,7 +34,7 @@ class Study : public Program {
     for (std::string cell; std::getline(row, cell, ',');) found.push_back(cell);
     return found;
   }
-  // What the files of finished points hold, a point a line, sorted.
+  // Returns the lines of the files of finished points, one point a line, sorted.
   std::vector<std::string> points() const {
     std::vector<std::string> found;
     for (const auto& entry : std::filesystem::directory_iterator(path("work/out/points"))) {
@@ -123,7 +123,7 @@ TEST_F(Study, MakesAnewWhatWasHalfWritten) {
     write(file, damaged);
     ASSERT_EQ(run({"study", "study.textproto", "--output", "out"}).exit_code, 0);
     EXPECT_EQ(read("out/map.csv"), table);
-    EXPECT_EQ(read(file), damaged);  // what a process has written no other one touches
+    EXPECT_EQ(read(file), damaged);  // a process never changes another process's file
     for (const auto& entry : std::filesystem::directory_iterator(path("work/out/points"))) {
       if (entry.path() != path("work/" + file)) std::filesystem::remove_all(entry.path());
     }

@@ -58,7 +58,7 @@ TEST_F(Validate, OfNoRowIsRefused) {
   EXPECT_EQ(none.err, "no row matches --gpu and --kernel\n");
 }
 
-// An unknown phrase, one that contradicts another, and a fact that a GEMM of a library does not follow.
+// An unknown phrase, a phrase that contradicts another, and a fact that a GEMM of a library does not follow.
 TEST_F(Validate, ListsPhrasesThatNoSimulationFollows) {
   write("rows.csv",
         "id,category,gpu,dtype,M,N,K,dims_other,value,unit,notes\n"
@@ -185,7 +185,8 @@ TEST_F(ProfilesAsMeasurements, HaveTheErrorsThatProfileSays) {
   }
 }
 
-// Several profiles together, kernels without a simulation and those that overlap others with their reasons; short launches apart.
+// Several profiles together. Kernels without a simulation and kernels that overlap others are listed with their reasons; short
+// launches are separate.
 TEST_F(ProfilesAsMeasurements, OfAllKinds) {
   const std::string pass =
       R"({"ph": "X", "cat": "kernel", "name": "vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, )"

@@ -1,4 +1,4 @@
-// warpfold whatif: every variation is what a direct simulation of it says; what does not run says why; what is refused.
+// warpfold whatif: every variation has the figures of a direct simulation; a machine that does not run has a reason; refusals.
 
 #include <gmock/gmock.h>
 
@@ -107,7 +107,7 @@ TEST_F(WhatIf, RanksByWhatMoreOfAResourceGains) {
   for (int r = 1; r < what_if.resources_size(); ++r) {
     EXPECT_GE(what_if.resources(r - 1).better().speedup(), what_if.resources(r).better().speedup());
   }
-  EXPECT_EQ(varied(what_if, "fp64").better().speedup(), 1);  // nobody uses it
+  EXPECT_EQ(varied(what_if, "fp64").better().speedup(), 1);  // no kernel uses it
   EXPECT_LT(varied(what_if, "tensor").worse().speedup(), 0.8);
   EXPECT_EQ(varied(what_if, "tensor").better().factor(), 2);
   EXPECT_EQ(varied(what_if, "l2_latency").better().factor(), 0.5);

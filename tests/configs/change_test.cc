@@ -96,7 +96,7 @@ TEST_F(Changes, UnsetFieldsAndElements) {
   const Scenario first = load({"unset policy.reserve", "unset kernel.*c*"});
   ASSERT_EQ(first.kernel_size(), 2);
   EXPECT_EQ(first.kernel(1).name(), "proj");
-  // Of the GPU what its file says.
+  // The GPU keeps the fields of its file.
   EXPECT_TRUE(load({}).gpu().has_graph_launch_cycles());
   EXPECT_FALSE(load({"unset graph_launch_cycles"}).gpu().has_graph_launch_cycles());
 }
@@ -210,7 +210,7 @@ TEST_F(Changes, AreWhereWrongValuesAreReported) {
   EXPECT_EQ(child_error("unset: \"kernel.a\"\n"), "base.textproto:5:39: heads must be at least 1, not 0");
   EXPECT_EQ(child_error("unset: \"kernel.b\"\nset: \"kernel.a.after=qkv\"\n"),
             "child.textproto:3:1: no kernel called \"qkv\"; known: rng, a");
-  // What a later file states stands in it.
+  // A value that a later file states has that file's position.
   write("middle.textproto", "base: \"base.textproto\"\nunset: \"kernel.b\"\nset: \"gpu.clock_mhz=1\"\n");
   write("top.textproto", "base: \"middle.textproto\"\n\n\n gpu { clock_mhz: 0 }\n");
   EXPECT_EQ(scenario_error("top.textproto"), "top.textproto:4:8: gpu: clock_mhz must be from 1 to 100000, not 0");

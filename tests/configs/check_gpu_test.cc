@@ -47,7 +47,7 @@ TEST(CheckGpu, MissesEveryFieldThatTheMachineReads) {
   std::vector<std::string> paths;
   for_each_field(all, "", [&](auto&, auto&, const std::string& path) { paths.push_back(path); });
   for (const std::string& wanted : paths) {
-    // No base, and what has a default.
+    // No base, and fields with a default.
     if (wanted.ends_with("scale") || wanted == "base" || wanted == "sub_core.issue_policy" ||
         wanted.ends_with("_admission_entries") || wanted.starts_with("data_sheet.") || wanted == "graph_launch_cycles" ||
         wanted == "programmatic_launch_cycles" || wanted == "timed_launch_us" || wanted.starts_with("sm.tcgen05.") ||
@@ -207,8 +207,7 @@ TEST(GpuFiles, ReachThePublishedTensorPeak) {
   EXPECT_NEAR(per_clk * gpu.sm_count() * 1.83e9 / 1e12, 989.4, 0.5);
 }
 
-// A file's clock is what the part sustains: at most that of its tensor peaks, at which kernels cannot be faster than the data
-// sheet.
+// A file's clock is the sustained clock: at most that of its tensor peaks, at which kernels cannot be faster than the data sheet.
 TEST(GpuFiles, RunNoFasterThanTheClockOfTheirTensorPeaks) {
   for (const std::string& file : gpu_files()) {
     const Gpu gpu = load_gpu(file).value();

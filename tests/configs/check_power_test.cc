@@ -1,4 +1,4 @@
-// What a power model may say, and when the clock can follow from one.
+// The valid fields of a power model, and the conditions under which the clock can follow from it.
 
 #include <gtest/gtest.h>
 

@@ -153,7 +153,7 @@ TEST_F(CheckScenario, ChecksTilesGroupsAndPartsOfGemms) {
   EXPECT_EQ(hopper("grouped { groups: 4 layout: MASKED rows: 1 rows: 2 rows: 3 rows: 4 }"), "no error");
   EXPECT_EQ(hopper("grouped { groups: 4 rows: 1 }"), "s.textproto:3:21: grouped.rows must be as many as groups, not 1");
   EXPECT_EQ(hopper("grouped { layout: MASKED }"), "s.textproto:3:1: grouped.groups must be at least 1, not 0");
-  // One row in a tile of 64 or 128: what every library does with few rows.
+  // One row in a tile of 64 or 128, as in every library for few rows.
   EXPECT_EQ(error("kernel { name: \"g\" hopper_gemm { m: 1 n: 128 k: 64 tile_m: 128 } }"), "no error");
   EXPECT_EQ(error("kernel { name: \"g\" gemm_reduction { m: 8 n: 8 parts: 1 } }"),
             "s.textproto:2:47: parts must be from 2 to 64, not 1");
@@ -195,7 +195,7 @@ TEST_F(CheckScenario, ChecksGemmsOfFp32) {
   EXPECT_EQ(simt("grouped { groups: 8 layout: MASKED }"), "s.textproto:3:30: grouped must be BATCHED and without rows of its own");
 }
 
-// What is taken by default, 176 and 80 keys, can be written too.
+// The default blocks, 176 and 80 keys, can also be stated.
 TEST_F(CheckScenario, ChecksBlocksOfKeys) {
   const auto keys = [](const std::string& shape, uint32_t tile) {
     return error("kernel { name: \"a\" flash_attention_3 { shape { heads: 1 queries: 512 head_dim: 128 " + shape +

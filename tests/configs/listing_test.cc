@@ -1,4 +1,4 @@
-// Kernels from listings: whose launch descriptions they have, and where what is wrong with one was written.
+// Kernels from listings: the launch description that each uses, and the positions of errors.
 #include <gtest/gtest.h>
 
 #include <stdexcept>

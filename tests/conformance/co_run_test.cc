@@ -17,7 +17,7 @@ using testing::Ge;
 using testing::Le;
 
 constexpr int kChain = 600;
-// A short loop that fills one bank's port falls into step with the completions: then the loop's length is what is measured.
+// A short loop that fills one bank's port falls into step with the completions, and the measurement would give the loop's length.
 constexpr int kLongBody = 160;
 
 // Issue interval of the chain's middle: the FIFO holds issue to the pipe's pace.
@@ -36,8 +36,8 @@ Slowed beside(int columns, const Lines& co_runner) {
   const uint64_t passes = 150ULL * kChain / co_runner.size() / 3 + 1;
   const traces::Kernel other =
       on_all_sub_cores("sm_90", 12, loop(passes, join(co_runner, {op("BRA `(.L_1)", {.stall = 5})})), "other");
-  // The warpgroup is the younger one: whenever a loop ends, the issue policy turns to it. What is left is no matter of issue
-  // slots.
+  // The warpgroup is younger: whenever a loop ends, the issue policy turns to the warpgroup. Any remaining difference does not come
+  // from issue slots.
   const Replay both = replay_together(gpu, {other, wgmma});
   EXPECT_GT(both.outcome.kernels[0].end_cycle, both.outcome.kernels[1].end_cycle);
   return {steady_interval(replay(gpu, wgmma).warp(0)), steady_interval(both.warp(0, 1))};
@@ -99,10 +99,11 @@ TEST(WgmmaBeside, OneMathStreamLeavesItAtFullRate) {
   }
 }
 
-// cicuvc register_bandwidth.md, round 3 (H800): 64 wgmma beside a warp a sub-core of MOV32I without pause, into registers and into
-// RZ. The times per wgmma that it reports are the MOV32I's own: 2048 of them at 2.510 cycles are 64 x 80.33, and at 2.002 nearly 64
-// x 64.6 whatever the width, since the clock that ends the chain's time is read by the ALU, when the MOV32I leave it. So what
-// registers cost is cycles of the stream: per wgmma 1.875, 3.891 and 15.687 at n8, n16 and n64, each pair of accumulators one.
+// cicuvc register_bandwidth.md, round 3 (H800): 64 wgmma beside a warp per sub-core that issues MOV32I without pause, into
+// registers and into RZ. The reported times per wgmma are the MOV32I's own: 2048 of them at 2.510 cycles are 64 x 80.33. At 2.002
+// they are nearly 64 x 64.6 for any width, since the ALU reads the clock that ends the chain's time, after the MOV32I leave it. So
+// the cost of registers is cycles of the stream: per wgmma 1.875, 3.891 and 15.687 at n8, n16 and n64, one cycle per pair of
+// accumulators.
 TEST(BesideWgmma, MovesGiveWayToAccumulators) {
   const configs::Gpu gpu = one_sm("h100_sxm");
   const auto stream = [&](const std::string& to, int columns) {

@@ -1,7 +1,6 @@
-// wgmma without a pause, by two warpgroups that take turns, beside warps that issue one kind of instruction without a pause: what
-// each takes of the other.
-// Source: docs/validation/h100_kit.csv, "beside a flood" (tools/silicon/arbiters.cu). A row has the number of the flood's
-// measurement there; the one of wgmma is in the line before it. One row was fitted to: K1001
+// wgmma without a pause, by two warpgroups that take turns, beside warps that issue one kind of instruction without a pause: the
+// loss of each. Source: docs/validation/h100_kit.csv, "beside a flood" (tools/silicon/arbiters.cu). A row has the number of the
+// flood's measurement there; the wgmma's is in the line before it. One row was fitted to: K1001
 // (accumulator_pairs_before_wide_result).
 
 #include <gtest/gtest.h>

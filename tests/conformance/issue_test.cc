@@ -1,4 +1,4 @@
-// Who issues when: policy, stall counts, yield, dependence counters.
+// The order and times of issue: policy, stall counts, yield, dependence counters.
 // Source: Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores", MICRO 2025 (RTX A6000, sm_86).
 
 #include <gmock/gmock.h>

@@ -34,7 +34,8 @@ TEST(RegisterReadPorts, BubblesOfTheSecondFfmaFollowTheBanksOfItsSources) {
 }
 
 TEST(RegisterReadPorts, IssueStageDoesNotLookAtPorts) {
-  // Without the NOP behind it the held FFMA delays nobody: the clock read issues while the FFMA waits in the control stage.
+  // Without the NOP behind it, the held FFMA delays no other instruction: the clock read issues while the FFMA waits in the control
+  // stage.
   EXPECT_EQ(elapsed(two_ffma("R19", "R21")), 4);
   EXPECT_EQ(elapsed(two_ffma("R18", "R21")), 4);
   EXPECT_EQ(elapsed(two_ffma("R18", "R20")), 4);
@@ -130,8 +131,8 @@ TEST(RegisterWritePort, ALoadWaitsOneCycleForAFixedLatencyResultOfItsBank) {
 }
 
 TEST(RegisterWritePort, TwoFixedLatencyResultsAtOnceAreNotDelayed) {
-  // HADD2 (latency 5), then FFMA (latency 4): both results reach the even bank in the same cycle. The consumers issue as the
-  // stall counts say, at 5 and 6, and nobody is charged.
+  // HADD2 (latency 5), then FFMA (latency 4): both results reach the even bank in the same cycle. The consumers issue as the stall
+  // counts say, at 5 and 6, and no warp is charged.
   const Lines lines = {op("HADD2 R4, R2, R3"), op("FFMA R6, R8, R9, R11", {.stall = 4}), op("FFMA R12, R4, R9, R11"),
                        op("FFMA R14, R6, R9, R11")};
   const Replay run = replay(one_sm("rtx_a6000"), on_one_sub_core("sm_86", {lines}));

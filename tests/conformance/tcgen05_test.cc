@@ -50,8 +50,8 @@ const std::array kOneCta{
            0},
 };
 
-// cta_group::2, M of the pair 256 or 128. With few columns measured up to 3 cycles above what tensor time and operands take; the
-// latency of 64 rows in each SM grows by more than their tensor time.
+// cta_group::2, M of the pair 256 or 128. With few columns, the measurement is up to 3 cycles above the time of tensor cores and
+// operands; the latency of 64 rows in each SM grows by more than their tensor time.
 const std::array kPair{
     Column{{.rows = 128, .pair = true},
            {{{64, 43, 202}, {80, 45, 210}, {96, 49, 218}, {112, 56, 226}, {128, 64, 234}, {256, 128, 298}}},

@@ -1,6 +1,6 @@
-// Two CTAs of one decode attention kernel on an SM of an H200: which is the faster one, and how much the SM issues.
-// Source: reports of XQA's kernel for mixed key and value formats (docs/validation/arbiter.md): the CTA in warp slots 20 to 39 was
-// the slower one in 396 of 396 pairs, for 33 tiles each 46.5 and 57.1 us; IPC 2.51 with two CTAs and 2.24 with one.
+// Two CTAs of one decode attention kernel on an SM of an H200: the faster CTA, and the SM's issue rate. Source: reports of XQA's
+// kernel for mixed key and value formats (docs/validation/arbiter.md). The CTA in warp slots 20 to 39 was slower in 396 of 396
+// pairs, for 33 tiles each 46.5 and 57.1 us. IPC was 2.51 with two CTAs and 2.24 with one.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -105,7 +105,7 @@ TEST_P(WgmmaPriority, AnLdsFloodLosesExactlyTheOperandWavefronts) {
   };
   EXPECT_EQ(flood_cycles(both) - flood_cycles(flood_alone), alone.busy("shared_memory"));
   EXPECT_GT(both.ledger(0, 1, sim::Contended::kSharedMemory), 0);
-  // It loses an issue slot here and there, nothing else.
+  // The wgmma loses an issue slot here and there, nothing else.
   const bool binds =
       alone.busy("shared_memory") / static_cast<uint64_t>(GetParam().count) >= static_cast<uint64_t>(GetParam().columns) / 2;
   const uint64_t given_way = binds ? static_cast<uint64_t>(GetParam().count) : 0;

@@ -19,7 +19,7 @@ namespace pb = google::protobuf;
 
 const std::string kLong(10'000, 'a');
 
-// What an earlier run said.
+// Removes the messages of an earlier run.
 const bool kForgotten = std::filesystem::remove(DIAGNOSTICS_SAID);
 
 // Values of a field that are likely to be wrong.

@@ -12,7 +12,7 @@
 
 namespace warpfold::test {
 
-// What the program says of inputs that are wrong in one thing each. Every refusal of a file must say file, line and column, in at
+// Collects the program's messages about inputs with one fault each. Every refusal of a file must say file, line and column, in at
 // most kMostBytes and one line.
 class Walk {
  public:
@@ -23,13 +23,13 @@ class Walk {
   Walk(const Walk&) = delete;
   Walk& operator=(const Walk&) = delete;
 
-  // Writes `text` as `name` in a scratch folder and asks the program for `words`, in which FILE stands for its path and FOLDER/ for
-  // the folder. Returns what is said; nothing where the input is taken.
+  // Writes `text` as `name` in a scratch folder and runs the program with `words`, after replacing FILE by its path and FOLDER/ by
+  // the folder. Returns the message; empty if the program accepts the input.
   std::string ask(const std::string& name, const std::string& text, const std::vector<std::string>& words = {"check", "FILE"});
   // The same of an input that is refused with `message` in it.
   void ask_for(const std::string& message, const std::string& name, const std::string& text,
                const std::vector<std::string>& words = {"check", "FILE"});
-  // A file beside those that are asked about.
+  // Writes a file that the tested files refer to.
   void write(const std::string& name, const std::string& text) const;
   // The same for a message in whose `part` (none: the whole) every field is changed in turn; fields that were walked before are
   // left out.

@@ -1,5 +1,5 @@
-// All diagnostics of everything that is read, each with file, line and column: fields of messages and words of texts are changed
-// one by one. What is said here and asserted by other tests is held against the sources by test_all_said.
+// Provokes all diagnostics about inputs, each with file, line and column, by changing fields of messages and words of texts one by
+// one. test_all_said compares the messages from here and from other tests with the sources.
 
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>

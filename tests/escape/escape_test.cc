@@ -1,4 +1,4 @@
-// Each destination with all hostile texts, and examples of what each writes.
+// Each destination with all hostile texts, and examples of each destination's output.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

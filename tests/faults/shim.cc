@@ -6,8 +6,8 @@
 //   WARPFOLD_FAULT="clock 5 -86400"         the fifth question for the time of day, and every later one, gets that of a day before
 //
 // Files of ours are those below the folders of WARPFOLD_FAULT_FOLDERS (a:b), those of relative paths, and standard output. The
-// process whose name is in WARPFOLD_FAULT_PROGRAM is meant, none that it starts. What WARPFOLD_FAULT_COUNT names gets the number of
-// calls of each kind at the end, so that a test knows which n there are.
+// process whose name is in WARPFOLD_FAULT_PROGRAM is meant, none that it starts. At the end the number of calls of each kind is
+// written to the file WARPFOLD_FAULT_COUNT, so that a test knows which n exist.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -114,7 +114,7 @@ bool is_ours(const char* path) {
 
 bool is_ours(int file) { return plan().active && file >= 0 && file < kFiles && plan().ours[static_cast<size_t>(file)]; }
 
-// The call of a file of ours comes now: whether it is the one that fails.
+// Counts the call of a file of ours; returns whether it is the call that fails.
 bool strikes(Call call) {
   Plan& now = plan();
   const long n = ++now.counts[call];

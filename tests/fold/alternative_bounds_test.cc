@@ -1,5 +1,4 @@
-// A run that says that alternative bounds would have changed nothing is the run under those bounds, and one that would not be is
-// told apart.
+// If a run says that alternative bounds would change nothing, it equals the run under those bounds; other bounds are told apart.
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -21,7 +20,7 @@ void set_bounds(std::vector<sim::Launch>& launches, const Bounds& bounds) {
   for (size_t l = 0; l < launches.size(); ++l) static_cast<sim::PlacementBounds&>(launches[l]) = bounds[l];
 }
 
-// Some hold nobody back, others do.
+// Returns bounds, some of which keep a CTA from starting.
 Bounds any_bounds(const std::vector<sim::Launch>& launches) {
   Bounds bounds = sim::bounds_of(launches);
   for (sim::PlacementBounds& each : bounds) {
@@ -72,7 +71,7 @@ traces::Kernel sleeper(const std::string& name, uint64_t ctas) {
   return KernelText(name, "sm_90").ctas(ctas).role("all", 4, loop(50, {op("NOP", {.stall = 10})})).kernel();
 }
 
-// A quota of more CTAs than there are holds nobody back; one of fewer does.
+// A quota above the number of CTAs has no effect; a smaller quota has.
 TEST(AlternativeBounds, AQuotaIsToldApartWhereItBinds) {
   const std::vector<traces::Kernel> kernels = {sleeper("one", 6), sleeper("other", 6)};
   const std::vector<sim::Launch> launches = {launch(kernels[0], 0), launch(kernels[1], 1)};

@@ -1,4 +1,5 @@
-// Where launches wait for all before them, what comes after is a run of its own: the same to the last bit, and made once.
+// If launches wait for all launches before them, the later launches are a run of their own: the same to the last bit, and made
+// once.
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -36,7 +37,7 @@ TEST(Epochs, EndWhereAllThatComesLaterWaitsForAllBefore) {
 
 TEST(Epochs, FollowWhoIsWaitedForAndNotTheOrderInWhichTheyAreGiven) {
   EXPECT_EQ(sim::epochs_of({waiting(0, {1}), waiting(1), waiting(2, {1})}, false), (std::vector<Epoch>{{1}, {0, 2}}));
-  // What is waited for by way of another counts.
+  // A launch also counts as waited for if the wait is indirect.
   EXPECT_EQ(sim::epochs_of({waiting(0), waiting(1, {0}), waiting(2, {1})}, false), (std::vector<Epoch>{{0}, {1}, {2}}));
 }
 
@@ -47,7 +48,7 @@ TEST(Epochs, AreOneWhereSomethingMayGoOn) {
             (std::vector<Epoch>{{0}, {1, 2, 3}}));
 }
 
-// They never run; who waits for whom is found out in one run.
+// These launches never run; one run finds out which launches wait for each other.
 TEST(Epochs, AreOneWhereLaunchesWaitForThemselves) {
   EXPECT_EQ(sim::epochs_of({waiting(0), waiting(1, {0, 2}), waiting(2, {1})}, false), (std::vector<Epoch>{{0, 1, 2}}));
   EXPECT_EQ(sim::epochs_of({waiting(0, {2}), waiting(1, {0}), waiting(2, {0})}, false), (std::vector<Epoch>{{0, 1, 2}}));
@@ -67,7 +68,7 @@ void follow(Scenario& scenario) {
   }
 }
 
-// Half of the launches on some SMs, the others on the rest; a stream of its own each half.
+// Half of the launches run on some SMs, the other launches on the remaining SMs; each half has a stream of its own.
 void keep_apart(Scenario& scenario) {
   const uint32_t sms = scenario.gpu.sm_count();
   if (sms < 2) return;
@@ -86,7 +87,7 @@ void keep_apart(Scenario& scenario) {
 void repeat(Scenario& scenario) {
   const size_t launches = scenario.launches.size();
   scenario.serialise = false;
-  scenario.gpu.set_kernel_launch_cycles(between<uint32_t>(500, 3000));  // for what is still under way
+  scenario.gpu.set_kernel_launch_cycles(between<uint32_t>(500, 3000));  // for operations still under way
   for (sim::Launch& launch : scenario.launches) static_cast<sim::PlacementBounds&>(launch) = {};
   const auto behind = static_cast<int>(one_in(2) ? launches - 1 : between<size_t>(0, launches - 1));
   for (size_t l = 0; l < launches; ++l) {
@@ -108,8 +109,8 @@ std::string other_work(const sim::Outcome& one, const sim::Outcome& other) {
   return "";
 }
 
-// Times differ in one program of a thousand, by the rounding of a class's rate, 1/4096, and of a transfer's end
-// to whole cycles: in 4,500 programs by at most 14 cycles and 1/27,000 of the run (deviation D63).
+// Times differ in one program of a thousand: a class's rate is rounded to 1/4096, and a transfer's end to whole cycles. In 4,500
+// programs the difference is at most 14 cycles and 1/27,000 of the run (deviation D63).
 std::string other_times(const sim::Outcome& one, const sim::Outcome& other) {
   constexpr double kRateRounding = 1.0 / 4096;
   constexpr double kWholeCycles = 2;
@@ -153,8 +154,8 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
       const bool more = by_epochs.folds.size() > sim::epochs_of(scenario.launches, scenario.serialise).size();
       if (again == 0) stopped += more;
       if (again == 0) repeated += more && made.size() < by_epochs.folds.size();
-      // In one run classes are those of all launches. Where they meet in memory, the same SMs are then in more lanes: they do the
-      // same but for the rounding of rates, and what a transfer of a lane would have taken without the others is another.
+      // A single run has the classes of all launches. SMs that meet in memory are then in more lanes. They do the same except for
+      // the rounding of rates, and for the time that a lane's transfer would take without the other lanes.
       std::string differs = other_work(in_one, by_epochs);
       if (differs.empty() && in_one.sm_classes == 1) differs = difference(in_one, by_epochs);
       if (differs.empty()) differs = other_times(in_one, by_epochs);
@@ -188,8 +189,8 @@ traces::Kernel sleeper(const std::string& name, uint32_t warps) {
   return KernelText(name, "sm_90").ctas(3).role("all", warps, loop(50, {op("NOP", {.stall = 10})})).kernel();
 }
 
-// A quota of the first lets those behind it place what fits past each other no more than if it had never been: the third CTA of
-// the wide one holds the narrow one back.
+// A quota of the first launch must not change how later launches fit past each other once it has ended: the third CTA of the wide
+// launch holds the narrow one back.
 TEST(Epochs, ArePartedByTheBoundsOfTheirOwnLaunches) {
   const std::vector<traces::Kernel> kernels = {sleeper("bounded", 4), sleeper("wide", 24), sleeper("narrow", 4)};
   std::vector<sim::Launch> launches = {launch(kernels[0]), launch(kernels[1], 1), launch(kernels[2], 2)};
@@ -208,8 +209,8 @@ traces::Kernel adder(const std::string& name, uint64_t trips, uint64_t ctas = 3)
   return KernelText(name, "sm_90").ctas(ctas).role("all", 4, loop(trips, {op("FADD R4, R4, R5", {.stall = 4})})).kernel();
 }
 
-// Two kernels side by side, of which the second lot waits for the longer one alone: the other one happens to have ended. What the
-// second lot does is what the first did.
+// Two kernels run side by side, and the second pair waits only for the longer kernel: the shorter kernel happens to have ended. The
+// second pair does the same as the first.
 TEST(Epochs, EndWhereTheGpuHappensToBeIdle) {
   configs::Gpu gpu = launching();
   gpu.mutable_sub_core()->set_issue_policy(configs::CGGTY);  // by which the short one has ended first
@@ -265,7 +266,7 @@ TEST(Epochs, GoOnWhereTheRestMightHaveBegunOnOtherSms) {
   EXPECT_EQ(parts(), 2) << "one CTA, which leaves two SMs empty";
 }
 
-// What an SM was before a cycle that it has run cannot be asked.
+// The state of an SM before a cycle that it has already run is not available.
 TEST(Epochs, AreOneWhereLaunchesTakeNoTime) {
   configs::Gpu gpu = launching();
   const std::vector<traces::Kernel> kernels = {adder("first", 90), adder("second", 90)};
@@ -285,7 +286,7 @@ TEST(Epochs, AreOneWhereLaunchesTakeNoTime) {
   EXPECT_EQ(epochs(), 1);
 }
 
-// Kernels with other names are the same kernels; what they did alone they do again behind another.
+// Kernels with other names are the same kernels; their runs alone also serve for their runs behind another kernel.
 TEST(RunCache, AreMadeOnce) {
   const configs::Gpu gpu = launching();
   const std::vector<traces::Kernel> kernels = {adder("one", 50), adder("another", 50), adder("longer", 70)};

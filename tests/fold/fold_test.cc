@@ -1,4 +1,4 @@
-// What recurs is skipped, and nothing else changes: one phenomenon a test.
+// Recurring stretches are skipped, and nothing else changes: one phenomenon a test.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ sim::Outcome folded(const configs::Gpu& gpu, const std::vector<sim::Launch>& lau
   return outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact}});
 }
 
-// Folds and replays, compares, returns what folding says.
+// Folds and replays, compares both, and returns the folded outcome.
 sim::Outcome both(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches) {
   sim::Outcome exact = folded(gpu, launches);
   const sim::Outcome off = outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}});
@@ -105,7 +105,7 @@ TEST(Folding, LoopsInLoops) {
 
 TEST(Folding, WavesOfCtas) { expect_replayed(both(one_sm("rtx_a6000"), looping("waves", 3, 5'000)), 5); }
 
-// Nobody comes to the end of a loop body: CTAs are what recurs. A loop of one trip is none.
+// No warp reaches the end of a loop body: only CTAs recur. A loop of one trip does not count as a loop.
 TEST(Folding, WavesOfCtasWithoutLoops) {
   for (const uint64_t trips : {0, 1}) {
     const Lines body = trips == 0 ? ffma_body() : loop(trips, ffma_body());
@@ -175,7 +175,7 @@ TEST_P(Classes, FoldWhereTheSequenceRepeats) {
   expect_replayed(both(one_sm("rtx_a6000"), kernel), GetParam().share);
 }
 
-// Ramps as causal attention has them, long and short; sequences that repeat and those that only nearly do.
+// Ramps like those of causal attention, long and short; sequences that repeat, and sequences that only nearly repeat.
 INSTANTIATE_TEST_SUITE_P(
     Folding, Classes,
     testing::Values(
@@ -254,7 +254,8 @@ TEST(Folding, RingsTurnWhenTheFirstToUseThemHasLeft) {
   expect_replayed(both(one_sm("h100_sxm"), kernel), 4);
 }
 
-// Somebody waits for the first stage, whoever has come how far: stages are not alike, and those behind come round once a period.
+// Some warp always waits for the first stage, however far the other warps are: stages differ, and the stages behind it return once
+// a period.
 TEST(Folding, RingsWithAStageOfTheirOwnDoNotTurn) {
   for (const int depth : {5, 7}) {
     const traces::Kernel kernel = pipeline(depth, 128)
@@ -282,8 +283,8 @@ TEST(Folding, CpAsyncGroups) {
   expect_replayed(both(one_sm("rtx_a6000"), kernel), 4);
 }
 
-// `next` comes `kernel_launch` cycles after the last CTA of `first` anywhere: on the SM that is done with `first` early it finds
-// `beside` in the middle of its loop, which must not have been skipped beyond that cycle.
+// `next` starts `kernel_launch` cycles after the last CTA of `first` on any SM. The SM that finishes `first` early runs `beside` at
+// that time, in the middle of its loop, which must not be skipped beyond that cycle.
 TEST(Folding, StopsAtALaunchThatAnotherSmReleases) {
   configs::Gpu gpu = one_sm("rtx_a6000");
   gpu.set_sm_count(2);
@@ -306,7 +307,7 @@ TEST(Folding, StopsAtALaunchThatAnotherSmReleases) {
   }
 }
 
-// The consumers of the last CTA wait for a round that nobody produces. All that the report says is as without folding.
+// The consumers of the last CTA wait for a round that no producer fills. The whole report is as without folding.
 TEST(Folding, LeavesDeadlocksAndTheirReports) {
   for (const char* classes : {"parameter t\nparameter u\nclass good t=9 u=9\nclass bad t=9 u=10\ngrid good*200 bad*1\n",
                               "parameter t\nparameter u\nclass bad t=2000 u=2003\ngrid bad*1\n",
@@ -320,7 +321,7 @@ TEST(Folding, LeavesDeadlocksAndTheirReports) {
   }
 }
 
-// A wait that has begun before what is skipped and goes on behind it is charged from where it began.
+// A wait that begins before a skipped stretch and continues after it is charged from its beginning.
 TEST(Folding, WaitsThatOutlastThePeriods) {
   const traces::Kernel kernel =
       KernelText("outlast", "sm_90")

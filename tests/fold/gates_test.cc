@@ -106,7 +106,7 @@ TEST(SamplingGates, ALaunchThatWaitsForRoomIsNotPutOff) {
   EXPECT_THAT(sampled.gates, Contains("launch_waits"));
 }
 
-// CTAs that read memory come first; those that are left do not.
+// The CTAs that read memory come first; the remaining CTAs do not read memory.
 TEST(SamplingGates, CtasOfAnotherKindAreNotTakenAtTheRateOfThoseBefore) {
   Lines body = loop("m", {op("LDG.E R4, [R2.64]", {.write = 0}, "bytes=128 stream=0"), op("FADD R4, R4, R5", {.wait = {0}})});
   std::ranges::copy(loop("n", {op("FADD R6, R6, R7", {.stall = 5})}), std::back_inserter(body));

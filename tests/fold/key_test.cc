@@ -49,7 +49,7 @@ class Names : public sim::KeyFilter, public sim::SmObserver {
   std::set<std::string> names_;
 };
 
-// Sorted. A line that is missing here is a field that nobody has thought about; one too many, a field that was lost.
+// Sorted. A line missing here is a field that was not considered; an extra line is a field that was lost.
 const std::set<std::string> kFields = {
     "allocate_holder",
     "allocated",
@@ -318,9 +318,9 @@ bool gives_itself_away(const Scenario& scenario, const std::string& field) {
   }
 }
 
-// Fields without which some program folds to a wrong result, and scenarios in which it does. Of the other fields several change
-// together in whatever a program does (a warp that is awake is neither blocked nor in a timer), so that leaving out one of them
-// makes no two states of such a run the same; those are held by Key.HasTheseFields, Members.* and Parts.*.
+// Fields without which some program folds to a wrong result, and scenarios in which it does. Several of the other fields always
+// change together: a warp that is awake is neither blocked nor in a timer. Leaving out one of them makes no two states of such a
+// run equal; Key.HasTheseFields, Members.* and Parts.* cover these fields.
 const std::map<std::string, std::vector<uint64_t>> kDecisive = {
     {"bandwidth_fraction", {18, 26, 31}},
     {"dram_fraction", {8, 19, 32}},
@@ -338,7 +338,7 @@ TEST(Key, AFieldLeftOutGivesWrongResults) {
         return gives_itself_away(*scenario, field);
       });
     });
-    // The machine's behaviour has changed, and with it what happens in those.
+    // The machine's behaviour has changed, and with it the events in those scenarios.
     for (uint64_t seed = 1; seed <= 100 && !noticed; ++seed) noticed = gives_itself_away(*recurring_scenario(seed), field);
     EXPECT_TRUE(noticed) << field << " may be left out of the key";
   }

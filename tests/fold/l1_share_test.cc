@@ -1,4 +1,4 @@
-// A share of a stream's requests hits in L1: what it saves, and that its accumulator is part of the state.
+// A share of a stream's requests hits in L1: the savings, and that the share's accumulator is part of the state.
 
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST(L1Share, FoldsWhereItIsAFractionOfAPowerOfTwo) {
   }
 }
 
-// Others recur after 16,384 requests: what takes the state for the same before is wrong.
+// These shares recur after 16,384 requests: a state that counts as equal before that is wrong.
 TEST(L1Share, IsPartOfTheKey) {
   bool noticed = false;
   for (const char* stream : {"dram=1/2 l1=1/3", "dram=1/5 l1=2/7", "dram=1/1 l1=1/17"}) {

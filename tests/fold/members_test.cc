@@ -75,7 +75,7 @@ class Perturbation : public sim::SmObserver {
   uint64_t looks_ = 0;
 };
 
-// One entry for each member of Warp but for those that make no difference:
+// One entry for each member of Warp, except for members that make no difference:
 //   counted (op, once a visit has settled what is counted), program (op lies in it), launch (its CTA's), row (that of op's
 //   segment), number (for the issue log), barrier_op (for reports).
 std::map<std::string, Change<sim::Warp>> warp_changes() {
@@ -121,8 +121,8 @@ std::map<std::string, Change<sim::Warp>> warp_changes() {
   };
 }
 
-// The same for Cta. Without: serial (what is under way for it is alive or not), launch (its warps' programs say so), registers,
-// shared_memory and tensor_memory (the launch's).
+// The same for Cta. Without: serial (decides whether operations for the CTA are alive), launch (its warps' programs tell it),
+// registers, shared_memory and tensor_memory (the launch's).
 std::map<std::string, Change<sim::Cta>> cta_changes() {
   using sim::Cta;
   [[maybe_unused]] const auto& [resident, serial, launch, cta_class, warps_running, registers, shared_memory, tensor_memory,
@@ -174,7 +174,7 @@ TEST(Members, OfWarpsAndCtasAreInTheState) {
   EXPECT_EQ(differences(perturbation.noticed(), all), "");
 }
 
-// Those of tcgen05.mma, of which random programs have none.
+// The members of tcgen05.mma, which random programs do not contain.
 TEST(Members, OfProductsAreInTheState) {
   using sim::Cta;
   const std::map<std::string, Change<Cta>> changes = {
@@ -263,8 +263,8 @@ TEST(Members, ThatNoArrivalIsRememberedIsInTheState) {
   EXPECT_EQ(other.unnoticed, 0);
 }
 
-// The members of what is under way, and the sizes of the large parts, whose members are private. Where this does not compile or
-// a size is another, a member was added or went: say in the part's visit() what it means to the state, then change this.
+// The members of pending operations, and the sizes of the large parts, whose members are private. If this does not compile, or if a
+// size differs, a member was added or removed: visit the member in the part's visit() if the state needs it, then change this.
 TEST(Members, OfOtherPartsAreAsManyAsEver) {
   [[maybe_unused]] const auto& [op, sub_core, slot, launch, cta, warp_serial, cta_serial, stage, group, issued, ready, enqueued,
                                 queued, delay] = sim::MemoryRequest{};

@@ -1,5 +1,5 @@
-// Every byte of the small parts is in the state, or is named here with the reason why not. Whoever adds a member finds its bytes
-// among those that nothing notices. Layouts are those of the Itanium C++ ABI on 64-bit machines, which g++ and clang share.
+// Every byte of the small parts is in the state, or is listed here with a reason. A new member's bytes appear among the bytes that
+// no visit notices. Layouts are those of the Itanium C++ ABI on 64-bit machines, which g++ and clang share.
 
 #include <gtest/gtest.h>
 
@@ -92,7 +92,7 @@ TEST(Parts, DramServer) {
   expect_same_after_skip(server, kVisit);
 }
 
-// How long it has been idle is not in the key: it makes no difference to what is written later.
+// The server's idle time is not in the key, since later writes do not depend on it.
 TEST(Parts, DramServersThatHaveBeenIdleForDifferentTimes) {
   sim::DramServer one(1, 1, {1000, 100, 100}, 0);
   sim::DramServer other = one;
@@ -140,13 +140,14 @@ TEST(Parts, TimerWheel) {
 TEST(Parts, PipePortWithoutPlaces) {
   sim::PipePort port;
   port.occupy(kNow, 4, 1, 0);
-  // last_, issued_ and the history with padding, which nobody asks for without places in front of the latch.
+  // last_, issued_ and the history with padding, which are unused without places in front of the latch.
   const auto visit = [](sim::PipePort& each, sim::StateVisitor& visitor) { each.visit(visitor, 0); };
   EXPECT_EQ(unnoticed(port, visit), "20-191");
   expect_same_after_skip(port, visit);
 }
 
-// The instructions issued last wait in front of the latch: those that issue waits for, and the one ahead of each.
+// The instructions issued last wait in front of the latch. The state has the instructions that issue waits for, and the instruction
+// ahead of each.
 TEST(Parts, PipePortWithPlaces) {
   sim::PipePort port;
   for (int i = 0; i < 16; ++i) port.occupy(kNow, 4, i, 14);
@@ -157,7 +158,7 @@ TEST(Parts, PipePortWithPlaces) {
   expect_same_after_skip(port, visit);
 }
 
-// What entered before cycle 0, where a state has been moved to an earlier time, is past.
+// If a state is moved to an earlier time, entries from before cycle 0 are past.
 TEST(Parts, PipePortAtAnEarlierTime) {
   sim::PipePort port;
   sim::FastForward skip;
@@ -179,15 +180,15 @@ TEST(Parts, RegisterPorts) {
   ports.demand(kNow, 100, 100);
   ports.begin_commits(kNow, 32);
   ports.hold_up_wide(kNow, 4, 8);
-  // Behind base_, which is brought to now, and the constants; of demanded_ and served_ the differences count, and pending_ says
-  // that there are any, as cached_places_ says where anything is in the register-file cache. What odd_ counts matters with half a
+  // Not noticed: base_, which is first advanced to now, and the constants. Of demanded_ and served_ only the differences matter;
+  // pending_ says whether there are any, as cached_places_ does for the register-file cache. The count odd_ matters with half a
   // port, and shows in the cycles that are closed.
   const auto visit = [](sim::RegisterPorts& each, sim::StateVisitor& visitor) { each.visit(visitor); };
   EXPECT_EQ(unnoticed(ports, visit, 40),
             "136-137 "   // odd_ and padding
             "150-151 "   // cached_places_ and padding
             "176-183 "   // pending_ and padding
-            "208-215");  // given_way_, which commands compare with what it was, and padding
+            "208-215");  // given_way_, which commands compare with its earlier value, and padding
   expect_same_after_skip(ports, visit);
 }
 

@@ -1,4 +1,4 @@
-// Whatever a program does on whatever machine: folded exactly, it gives what a full replay gives.
+// Any program on any machine: exact folding gives the results of a full replay.
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -9,7 +9,7 @@ namespace {
 
 using Runs = std::vector<traces::CtaRun>;
 
-// At 1000 and at 1100; one warp in a loop, or what the test makes of it.
+// Snapshots at 1000 and at 1100, of one warp in a loop or of the warps that a test adds.
 struct States {
   Snapshot before;
   Snapshot after;
@@ -145,12 +145,12 @@ TEST(Recurrence, CountsGrowAsTheyGrew) {
   EXPECT_EQ(states.linked().counted, (std::vector<uint64_t>{0, 240, 16}));
 }
 
-// A machine that goes round without getting on is left to whoever watches.
+// A machine that recurs without progress is left to the observer.
 TEST(Recurrence, NothingConsumedIsNothingToSkip) {
   EXPECT_EQ(States().warp({100}, {100}).placed(3, 3).linked({{{0, 9}}}).periods, 0);
 }
 
-// Where a field is left out of the key, states may be of different shapes.
+// If a field is left out of the key, states may have different shapes.
 TEST(Recurrence, StatesOfOtherShapesDoNotRecur) {
   EXPECT_EQ(States().warp({100, 3}, {90}).linked().periods, 0);
   EXPECT_EQ(States().warp({100, 3}, {90}).warp({100}, {90, 3}).linked().periods, 0);

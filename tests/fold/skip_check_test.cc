@@ -1,4 +1,4 @@
-// A sample of the exact skips is replayed as well: it agrees where folding is right, and says what differs where a fault is
+// A sample of the exact skips is also replayed. The check passes if folding is right, and names the difference if a fault is
 // planted.
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ sim::Outcome checked(const Scenario& scenario, const sim::FoldOptions& how) {
   return outcome(scenario.gpu, scenario.launches, {.serialise = scenario.serialise, .fold = fold});
 }
 
-// What the check says of a scenario; empty: nothing. Accounts that do not hold say so themselves.
+// Returns the check's message about a scenario; empty if the check passes. Accounts that do not hold report themselves.
 std::string said_of(uint64_t seed, const sim::FoldOptions& how) {
   try {
     checked(*recurring_scenario(seed), how);

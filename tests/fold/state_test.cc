@@ -1,5 +1,5 @@
-// An SM's state is a value: assigned to another SM of the same spec and launches, that one goes on as the first one does, also
-// where it has been moved to another cycle.
+// An SM's state is a value: an SM of the same spec and launches that gets a copy continues as the first SM does, even if the state
+// was moved to another cycle.
 
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(State, AssignedToAnotherSmGoesOnAlike) {
     EXPECT_TRUE(other.state() == *checkpoint.state()) << seed;
     EXPECT_FALSE(other.state() == one.state()) << seed;
     run_to_end(other);
-    // The other has nobody to tell of the last loop end.
+    // The other SM has no observer of the last loop end.
     sim::SmState end = other.state();
     end.loop_end = one.state().loop_end;
     EXPECT_TRUE(end == one.state()) << seed;
@@ -80,7 +80,8 @@ sim::Snapshot taken(const WatchedSm& watched, const sim::SmState& of) {
   return state;
 }
 
-// The run goes on alike from its `loop_end`-th loop end moved to a later cycle, and to an earlier one. False: it has no such end.
+// Moves the state at the run's `loop_end`-th loop end to a later and to an earlier cycle; the run must continue the same. False if
+// the run has no such loop end.
 bool goes_on_alike_in_another_cycle(const Scenario& scenario, int loop_end) {
   const WatchedSm watched(scenario);
   sim::Sm one = watched.start();
@@ -108,7 +109,7 @@ bool goes_on_alike_in_another_cycle(const Scenario& scenario, int loop_end) {
   return true;
 }
 
-// A state is the same in every cycle: moved to a later or an earlier one, the SM does and charges what it would have.
+// A state is the same in every cycle: if it is moved to a later or an earlier cycle, the SM does and charges the same as before.
 TEST(State, MovedToAnotherCycleGoesOnAlike) {
   int checkpoints = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed)
@@ -182,7 +183,7 @@ TEST(State, MovedWhileProductsWaitForTwoKernelsGoesOnAlike) {
   expect_alike_wherever_moved(one_sm("h100_sxm"), {multiplying("one"), multiplying("other")});
 }
 
-// Of a launch of which CTAs end in what is skipped, the last one so far has ended that much later; else its end is as it was.
+// If CTAs of a launch end in a skipped stretch, the launch's last end so far moves by the skipped time; otherwise it stays.
 TEST(State, TheEndOfALaunchMovesWithTheCtasThatEnd) {
   const auto scenario = recurring_scenario(1);
   const WatchedSm watched(*scenario);

@@ -29,8 +29,8 @@ bool in_spans_left_out(const SmTimeline& sm, Cycle at) {
   return at >= last_of_first.start + last_of_first.cycles && at <= sm.folds[half].start;
 }
 
-// Windows tile the time from 0; CTAs of one slot do not overlap; folded spans are in order, and whoever is cut off is cut off at
-// one.
+// Windows tile the time from 0. CTAs of one slot do not overlap. Folded spans are in order, and every CTA that is cut off is cut
+// off at a span.
 std::string inconsistency(const SmTimeline& sm) {
   Cycle at = 0;
   Cycle folded = 0;
@@ -50,7 +50,7 @@ std::string inconsistency(const SmTimeline& sm) {
     ends.insert(last);
     folded -= span.cycles;
   }
-  // What the spans left out skipped is in the windows all the same.
+  // The windows also contain the cycles that the omitted spans skipped.
   if (sm.folds_left_out == 0 ? folded != 0 : folded > sm.end) return "windows have other folded cycles than the spans";
   const auto left_out = [&](Cycle cut) { return in_spans_left_out(sm, cut); };
   std::map<uint32_t, Cycle> free;
@@ -91,7 +91,7 @@ Lanes busy(const SmTimeline& sm, size_t lanes) {
   return sum;
 }
 
-// Summed over lanes and SMs the windows hold what the resources were busy.
+// Summed over lanes and SMs, the windows have the busy cycles of the resources.
 std::string other_use(const sim::Outcome& outcome) {
   std::map<std::string, uint64_t> sums;
   for (const SmTimeline& sm : outcome.timeline.sms) {
@@ -113,7 +113,7 @@ bool cut_at(const SmTimeline& sm, Cycle at) {
                              [&](const sim::FoldedSpan& span) { return span.start == at || span.start + span.cycles == at; });
 }
 
-// What was replayed of an SM is in the timeline of its full replay.
+// The replayed part of an SM's timeline must be in the timeline of its full replay.
 std::string other_than_replayed(const SmTimeline& folded, const SmTimeline& replayed) {
   for (size_t l = 0; l < folded.launches.size(); ++l) {
     const sim::LaunchSpan& one = folded.launches[l];

@@ -30,7 +30,7 @@ traces::Kernel looping(const std::string& grid, const Lines& lines = loop("t", b
 
 constexpr uint32_t kNoRecurrence = 1U << static_cast<int>(sim::Mechanism::kRecurrence);
 
-// Folds and replays, compares, returns what folding says.
+// Folds and replays, compares both, and returns the report of folding.
 sim::FoldReport both(const std::vector<sim::Launch>& launches, uint32_t disabled = 0) {
   const sim::Outcome exact = outcome(two_sms(), launches, {.fold = {.mode = sim::FoldMode::kExact, .disabled = disabled}});
   const sim::Outcome off = outcome(two_sms(), launches, {.fold = {.mode = sim::FoldMode::kOff}});
@@ -67,7 +67,7 @@ TEST(Twins, AreNoneWhereOneLeavesALoopAtOnceOrEachHasMoreOfAnother) {
   EXPECT_EQ(shared(nested("class a outer=5 inner=9\nclass b outer=4 inner=12\n")), 0);
 }
 
-// Both SMs get further CTAs while they are twins: alike ones, then a shorter one for one of them.
+// Both SMs get further CTAs while they are twins: equal CTAs first, then one of them a shorter CTA.
 TEST(Twins, PartWhereACtaDoesNotFit) {
   const Lines loops = join(loop("t", body()), loop("u", body()));
   EXPECT_GT(shared(looping("parameter t\nparameter u\nclass a t=20 u=90\nclass b t=30 u=90\nclass c t=5 u=30\n"
@@ -76,7 +76,7 @@ TEST(Twins, PartWhereACtaDoesNotFit) {
             0);
 }
 
-// Beside another launch, whose CTAs are alike.
+// Another launch runs beside them, with equal CTAs.
 TEST(Twins, GoOnBesideOtherLaunches) {
   const traces::Kernel first = looping("parameter t\nclass a t=600\nclass b t=500\ngrid a*1 b*1\n");
   const traces::Kernel other = looping("parameter t\nclass a t=40\ngrid a*9\n");

@@ -1,4 +1,4 @@
-// What a study's folder holds, damaged or not: finished points (PointLog), claims (ClaimChain), a plan. A line of points that
+// The content of a study's folder, damaged or not: finished points (PointLog), claims (ClaimChain), a plan. A line of points that
 // begins with "=" gets its checksum here. libFuzzer's entry.
 
 #include <charconv>
@@ -13,7 +13,7 @@ using namespace warpfold;
 
 constexpr size_t kPoints = 6;
 
-// "NAME TEXT": a claim's file and what is in it.
+// "NAME TEXT": a claim's file and its content.
 void write_claims(const fuzz::Scratch& scratch, std::string_view text) {
   for (const std::string& line : fuzz::lines_of(text)) {
     const size_t blank = line.find(' ');

@@ -1,5 +1,6 @@
-// Random programs by their seed (the input's first eight bytes), with control codes as they are and as assigned, through text and
-// file and back; the other bytes change letters of the text, which is then kernels or one diagnostic. libFuzzer's entry.
+// Random programs by their seed, the input's first eight bytes. The programs go through text and file and back, with their own
+// control codes and with assigned ones. The other bytes change letters of the text, which then gives kernels or one diagnostic.
+// libFuzzer's entry.
 
 #include <cstring>
 

@@ -1,6 +1,6 @@
-// Lines of a page's question, after those that say what is asked: a command that names no file of theirs, or a message. The
-// settings that are taken are carried out on a scenario that has every field which may name a file: none of them changes.
-// libFuzzer's entry.
+// Lines of a page's question, after the lines that state the kind of question. The result is a message, or a command that names no
+// file from these lines. Accepted settings are applied to a scenario with every field that may name a file: none of these fields
+// may change. libFuzzer's entry.
 
 #include <google/protobuf/descriptor.h>
 
@@ -29,7 +29,7 @@ constexpr std::string_view kScenario = R"(
   set: "x=1"
 )";
 
-// Names of what is inside a scenario, and descriptions; every other text may lead to a file.
+// Names of objects inside a scenario, and descriptions; every other text may lead to a file.
 const std::set<std::string> kHarmless{"name",   "description", "after", "stream", "of",
                                       "kernel", "order",       "guest", "host",   "library"};
 

@@ -1,6 +1,5 @@
-// A record of validate --resume as it lies in the folder: taken or not, and what a row is made of it. An input that begins with a
-// line
-// "=" gets its checksum there. libFuzzer's entry.
+// A record of validate --resume as it lies in the folder: accepted or not, and the row made of it. An input that begins with a line
+// "=" gets its checksum here. libFuzzer's entry.
 
 #include <array>
 #include <cmath>
@@ -79,7 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (cli::holds_together(point, alone)) make_rows(point, alone);
   }
   if (!cli::holds_together(point, false)) return 0;
-  // What is written is found again.
+  // A saved record is found again.
   fuzz::require(records.save("point", point).has_value(), "a record is written");
   configs::SimulatedPoint again;
   fuzz::require(records.find("point", again) && cli::to_json(again) == cli::to_json(point), "a record does not come back");

@@ -8,7 +8,7 @@
 
 namespace {
 
-// What an input may ask for without taking long for good reason.
+// Limits of an input, so that a long run is always a fault.
 constexpr uint64_t kMostInstructions = 20'000;
 constexpr uint64_t kMostCtas = 100;
 

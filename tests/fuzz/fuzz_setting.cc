@@ -1,5 +1,5 @@
-// Settings, one a line, of a scenario that has most of what a path can lead to: a change, or a message and no change at all.
-// libFuzzer's entry.
+// Settings, one a line, of a scenario with most of the objects that a path can lead to: a change, or a message and no change at
+// all. libFuzzer's entry.
 
 #include <google/protobuf/util/message_differencer.h>
 

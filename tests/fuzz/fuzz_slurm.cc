@@ -1,5 +1,5 @@
-// What Slurm's commands print and what files of its tasks hold: sbatch's answer, squeue's, each behind a line with the exit code; a
-// study's note of its job; the presence file of another task. libFuzzer's entry.
+// The output of Slurm's commands and the content of its tasks' files. The answers of sbatch and squeue each follow a line with the
+// exit code. The files are a study's note of its job and another task's presence file. libFuzzer's entry.
 
 #include <charconv>
 #include <cstdlib>

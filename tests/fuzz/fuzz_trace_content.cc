@@ -1,4 +1,4 @@
-// What a trace file holds once it is decompressed: kernels that survive text and file, or one diagnostic. libFuzzer's entry.
+// The decompressed content of a trace file: kernels that survive text and file, or one diagnostic. libFuzzer's entry.
 
 #include "tests/fuzz/round_trip.h"
 #include "traces/trace_encoding.h"

@@ -9,19 +9,19 @@
 
 #include "configs/diagnostic.h"
 
-// What the fuzz targets share: each is handed bytes and looks at them as text, as several files, or as a seed.
+// Functions that the fuzz targets share: a target reads its bytes as a text, as several files, or as a seed.
 namespace warpfold::fuzz {
 
 inline std::string text_of(const uint8_t* data, size_t size) { return {reinterpret_cast<const char*>(data), size}; }
 
-// The parts of an input that stands for several files: between lines that hold "%%" alone. Exactly `count`, empty where the input
-// ends before.
+// Returns the parts of an input that represents several files, separated by lines with only "%%". Returns exactly `count` parts;
+// parts after the end of the input are empty.
 std::vector<std::string> parts_of(std::string_view text, size_t count);
 std::vector<std::string> lines_of(std::string_view text);
 
 // Ends the program where the condition does not hold: libFuzzer keeps the input as a finding.
 void require(bool condition, std::string_view what);
-// What is said of an input that is refused.
+// Checks the message about an input that is refused.
 void require_message(const Diagnostic& diagnostic);
 
 // A folder in memory, removed at exit, whose files each input writes anew.

@@ -1,6 +1,7 @@
-// Runs a fuzz target where libFuzzer is not linked: on prefixes of the files of a folder and on inputs made of the files.
-//   fuzz_NAME FOLDER PREFIXES MUTATIONS       (so many prefixes of each file at most, so many inputs made of all files)
-// The files are taken in order of their names, so that a number stands for one input; it is said where an input ends the program.
+// Runs a fuzz target without libFuzzer: on prefixes of the files of a folder, and on inputs made of the files.
+//   fuzz_NAME FOLDER PREFIXES MUTATIONS       (at most PREFIXES prefixes of each file, and MUTATIONS inputs made of all files)
+// Files are taken in the order of their names, so that a number always means the same input. If an input ends the program, its
+// number is printed.
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-"""What the tests of outputs share: hostile texts, and what no output may hold."""
+"""Hostile texts for the tests of outputs, and the contents that no output may have."""
 
 import csv
 import io
@@ -67,7 +67,7 @@ class Problems(list):
 
 
 class Program:
-    """Runs the program and holds what it writes to a terminal to the rules above."""
+    """Runs the program and checks its output to a terminal by the rules above."""
 
     MOST = 1500  # bytes of a message, which quotes 80 characters of each thing that it names
 
@@ -106,8 +106,8 @@ class Program:
 
 
 def with_every_text(value, take, keep=(), known=None):
-    """A JSON value in which each text is replaced by take(), equal ones alike, but for values of enums and what stands under a name of
-    `keep`."""
+    """Returns a JSON value with each text replaced by take(), equal texts by the same text. Values of enums stay, and so do values
+    under a name of `keep`."""
     known = {} if known is None else known
     if isinstance(value, dict):
         return {name: each if name in keep else with_every_text(each, take, keep, known) for name, each in value.items()}

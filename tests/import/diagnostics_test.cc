@@ -4,7 +4,7 @@
 #include "configs/read_file.h"
 #include "support.h"
 
-// What is wrong with a listing or a launch description: one message with file, line and what to do.
+// Faults of a listing or a launch description: one message with file, line and advice.
 
 namespace warpfold::sass {
 namespace {
@@ -50,7 +50,7 @@ TEST(Diagnostics, AllQuestionsAreAskedAtOnce) {
                                             "answer { line: 15 taken: 3 of: 4 }"));
 }
 
-// The instructions of `lines`, behind a load into R4, that a warp issues with all data unknown, and what was assumed.
+// The instructions of `lines`, behind a load into R4, that a warp issues with all data unknown, and the assumptions.
 struct Without {
   std::map<std::string, uint64_t> counts;
   std::vector<std::string> assumed;

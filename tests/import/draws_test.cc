@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Each thread goes round as often as it loads in line 4, at least once.
+// Each thread runs the loop as often as the value that it loads in line 4 says, at least once.
 constexpr const char* kLoop =
     "MOV R0, RZ ;\nMOV R2, c[0x0][0x160] ;\nLDG.E R4, [R2.64] ;\n.L_1:\nIADD3 R0, R0, 0x1, RZ ;\nISETP.LT.AND P0, PT, R0, R4, PT "
     ";\n@P0 BRA `(.L_1) ;\nEXIT ;\n";
@@ -20,7 +20,7 @@ const std::string kLaunch =
     "architecture: \"sm_80\" grid { x: 64 } block { x: 256 } array { name: \"x\" bytes: 4096 } parameter { array: \"x\" } answer { "
     "line: 4 sectors: 1 } ";
 
-// Trips of the eight warps of a CTA: those of the lane that goes round most often.
+// Returns the trips of the eight warps of a CTA; a warp's trips are those of its lane with the most.
 std::vector<uint64_t> trips(const std::string& answer) {
   const auto imported = import_lines(kLoop, kLaunch + answer);
   EXPECT_TRUE(imported) << message_of(imported);
@@ -41,7 +41,7 @@ TEST(Draws, ZipfIsMostlySmall) {
   uint64_t of_uniform = 0;
   for (const uint64_t each : zipf) of_zipf += each;
   for (const uint64_t each : trips("answer { line: 4 uniform: 1000 }")) of_uniform += each;
-  // The largest of 32: 970 of 1000 where all are equally likely; 0.5^(1/32) of the logarithm, about 850, by Zipf.
+  // The largest of 32: 970 of 1000 if all are equally likely; 0.5^(1/32) of the logarithm, about 850, by Zipf.
   EXPECT_NEAR(static_cast<double>(of_uniform) / 8, 970, 30);
   EXPECT_LT(of_zipf, of_uniform);
   EXPECT_GT(of_zipf / 8, 500U);

@@ -17,7 +17,7 @@ struct Launched {
 };
 Launched launched(const std::string& listing, const std::string& description);
 
-// Shares of one array and kind, of what it asks for.
+// Shares of one array and kind of access, over its requests.
 struct ReuseShares {
   double requests = 0;  // that L1 serves whole
   double l1 = 0;        // sectors that L1 has
@@ -27,7 +27,7 @@ using AllShares = std::vector<std::array<ReuseShares, kKinds>>;  // by array
 
 // Every access of every pass, warp and CTA, executed one by one, through a whole L1 of each SM and a whole L2 (access::LruCache).
 AllShares exact_shares(const Launched& of, const access::CacheSpec& caches);
-// What the importer says; by how often each byte is asked for where it follows no reuse.
+// The importer's shares, and the number of requests for each byte whose reuse it does not follow.
 struct ImportedShares {
   AllShares shares;
   Followed l1;

@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-// Opcodes against their definitions: PTX ISA for what they implement, CUDA Binary Utilities for their names.
+// Opcodes against their definitions: PTX ISA for their semantics, CUDA Binary Utilities for their names.
 
 namespace warpfold::sass {
 namespace {
@@ -165,7 +165,7 @@ TEST(Executor, BytesBitsAndConstants) {
   EXPECT_EQ(result_of("HFMA2.MMA R10, -RZ, RZ, 0, 5.9604644775390625e-08", {}), 1U);
 }
 
-// Lanes that an instruction leaves alone lose what they have in common with those that it writes; the others keep it.
+// Lanes that an instruction does not write lose the linear form that they shared with the written lanes; all other lanes keep it.
 TEST(Executor, WrittenLanesStayLinear) {
   const auto run = execute_lines(
       "S2R R3, SR_LANEID ;\nS2R R4, SR_CTAID.X ;\nISETP.LT.AND P0, PT, R3, 0x10, PT ;\nIMAD R5, R4, 0x8, RZ ;\n"
@@ -178,7 +178,7 @@ TEST(Executor, WrittenLanesStayLinear) {
   EXPECT_EQ(run->reg(6).lane[3], 4U);
 }
 
-// What the lanes have in CTA `cta`, from the linear function that the executor found in CTA 0.
+// Returns the lanes' values in CTA `cta`, from the linear function that the executor found in CTA 0.
 RC_GTEST_PROP(Executor, LinearValuesHoldInOtherCtas, ()) {
   static const std::vector<std::string> kSteps{"IADD3 R{d}, R{a}, R{b}, {i}",
                                                "IMAD R{d}, R{a}, {i}, R{b}",

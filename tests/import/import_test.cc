@@ -4,7 +4,7 @@
 #include "support.h"
 #include "workloads/common/gpu_caches.h"
 
-// Our own kernels from their listings, against what their sources compute.
+// Our own kernels from their listings, against the results of their sources.
 
 namespace warpfold::sass {
 namespace {
@@ -57,8 +57,8 @@ TEST(Import, GemmMultipliesAndCopiesAsTheGeneratorDoes) {
   }
 }
 
-// Other compiled code of the same tile: 64 x 64 a warp, three stages, as many products and copies, fewer instructions around them.
-// It takes as long as the recording to 5 %: the two CTAs of an SM meet in other phases.
+// Other compiled code of the same tile: 64 x 64 per warp, three stages, as many products and copies, fewer instructions around
+// them. The two times agree to 5 %; they differ because the two CTAs of an SM meet in other phases.
 TEST(Import, GemmTakesTheTimeOfTheGenerators) {
   const configs::Gpu gpu = a100();
   const auto imported = import_files("gemm_sm_80.sass", "gemm.textproto", {}, workloads::caches_of(gpu));
@@ -128,7 +128,7 @@ TEST(Import, WrittenTextReadsBack) {
   EXPECT_EQ(imported->kernel.streams[0].dram_denominator, 32U);  // each tile of A is read by 32 CTAs
 }
 
-// Each call has its own copy of what it calls, at every depth.
+// Each call has its own copy of the called function, at every depth.
 TEST(Import, FunctionsCallFunctionsThatCallFunctions) {
   const std::string ret = "RET.REL.NODEC R8 `(kernel) ;\n";
   const auto calls = [](const std::string& label) { return "CALL.REL.NOINC `(" + label + ") ;\n"; };

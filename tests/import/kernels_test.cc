@@ -151,7 +151,8 @@ std::vector<Measured> measured() {
   return rows;
 }
 
-// Instructions that the H100 counted. Where warps poll an mbarrier, the trace has one poll. Of `collatz` a sample is executed.
+// Compares with instructions that the H100 counted. The trace has one poll for each mbarrier that warps poll. Of `collatz` a sample
+// is executed.
 TEST(MeasuredKernels, HaveTheInstructionsThatAnH100Counts) {
   const std::string all = listings("sm_90a");
   const std::map<std::string, double> off = {{"wgmma_pair", 0.01}, {"stencil_3d", 1e-5}};

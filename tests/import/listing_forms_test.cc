@@ -6,7 +6,7 @@
 #include "traces/import/listed_sections.h"
 #include "traces/import/text_form.h"
 
-// Forms of listings: dumps of several architectures, PTX between them, annotations, prefixes, and what is no text.
+// Forms of listings: dumps of several architectures, PTX between them, annotations, prefixes, and content that is not text.
 
 namespace warpfold::sass {
 namespace {

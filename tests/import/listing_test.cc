@@ -32,7 +32,7 @@ TEST(Listing, BothDisassemblersGiveFunctionsWithTheirHeaders) {
   EXPECT_TRUE(architectures_of("nothing").empty());
 }
 
-// What cuobjdump -sass -res-usage and nvdisasm print of the same kernel: on sm_90 with the system's 1024 bytes.
+// cuobjdump -sass -res-usage and nvdisasm print different figures of the same kernel: on sm_90 with the system's 1024 bytes.
 TEST(Listing, ResourcesAreThoseOfEitherDisassembler) {
   const std::string code = "\t\tFunction : tiles\n/*0000*/ LDS R2, [R0] ;\n/*0010*/ EXIT ;\n";
   const auto resources = [](const std::string& text, const char* architecture) {

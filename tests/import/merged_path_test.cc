@@ -3,7 +3,7 @@
 
 #include "traces/import/merged_path.h"
 
-// One program for several classes of CTAs does in each class what its path did.
+// One program for several classes of CTAs follows in each class the path of that class.
 
 namespace warpfold::sass {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-// The operators of configs/kernels/operators move what their formulas say, with as many instructions for each further row.
+// The operators of configs/kernels/operators move the bytes of their formulas, with as many instructions for each further row.
 
 namespace warpfold::sass {
 namespace {
@@ -34,9 +34,9 @@ Expected<Imported> imported_rows(const std::string& name, uint64_t rows) {
   return imported(name, {"parameter.rows.value=" + std::to_string(rows), "parameter.columns.value=" + std::to_string(kColumns)});
 }
 
-// Bytes of memory that an operator touches: `matrices` of rows x columns elements, vectors of a row's length in elements, words of
-// four bytes a row, words of four bytes a column of each CTA, and eighths of a byte an element. Instructions read or write a matrix
-// `accesses` times together.
+// The bytes of memory that an operator touches: `matrices` of rows x columns elements, and vectors of a row's length in elements.
+// Also words of four bytes per row, words of four bytes per column of each CTA, and eighths of a byte per element. Instructions
+// read or write a matrix `accesses` times together.
 struct Formula {
   const char* name;
   uint64_t element_bytes;

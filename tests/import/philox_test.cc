@@ -16,8 +16,8 @@ traces::Kernel generated_philox() {
       "philox { heads: 16 queries: 2048 keys: 2048 rounds: 7 threshold_bits: 8 threads_per_cta: 128 calls_per_thread: 16 }");
 }
 
-// Of the passes of a warp in the first class of CTAs: the last loop of its role and, where the importer peels passes, what is
-// beside.
+// Counts the passes of a warp in the first class of CTAs: the last loop of its role and, if the importer peels passes, the peeled
+// passes.
 std::map<std::string, uint64_t> counts_in_loops(const traces::Kernel& kernel) {
   std::map<std::string, uint64_t> counts;
   for (const traces::Node& node : kernel.roles.at(0).body) {

@@ -105,7 +105,7 @@ TEST(ImportedReuse, IsCloseToAnExactSimulation) {
 
 const Case& case_of(const std::string& name) { return *std::ranges::find(cases(), name, &Case::name); }
 
-// The first of so many waves finds the caches empty, the others find what it left.
+// The first wave finds the caches empty; later waves find the lines that it left.
 TEST(ImportedReuse, LaterWavesCountAsThoseThatAreFollowed) {
   for (const auto& [name, searches] :
        {std::pair{"matrix and vector", 64}, std::pair{"stencil", 512}, std::pair{"tiled GEMM", 4096}}) {

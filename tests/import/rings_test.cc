@@ -203,7 +203,7 @@ TEST(Rings, MbarriersThatAreNotPassedInTurnAreRingsOfTheirOwn) {
   EXPECT_EQ(imported->kernel.rings, (std::vector<traces::Ring>{{"ring0", 1, 2, false}, {"ring1", 1, 2, false}}));
 }
 
-// As CUTLASS releases a stage: one lane of a warpgroup arrives. Its warps multiply together as three roles.
+// As CUTLASS releases a stage: one lane of a warpgroup arrives. The warpgroup's warps multiply together as three roles.
 TEST(Rings, OneThreadOfAWarpgroupArrives) {
   const std::string launch = "architecture: \"sm_90\" grid { x: 4 } block { x: 128 } shared_memory_bytes: 4096\n";
   const std::string one = "UMOV UR4, 0x400 ;\nUMOV UR6, 0x1ffffe ;\nSYNCS.EXCH.64 URZ, [UR4], UR6 ;\n";

@@ -1,4 +1,4 @@
-// Streams of imported kernels: which arrays and kinds of access they are, and what the machine is told of them.
+// Streams of imported kernels: their arrays and kinds of access, and the properties that the machine gets.
 
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ TEST(ImportedStreams, WhatIsLoadedTwiceHitsInL1) {
   const traces::MemoryStream& y = stream(imported->kernel, "y");
   EXPECT_EQ(y.l1_numerator, 1U);
   EXPECT_EQ(y.l1_denominator, 2U);
-  EXPECT_DOUBLE_EQ(dram(y), 1);  // of what goes on to L2
+  EXPECT_DOUBLE_EQ(dram(y), 1);  // of the requests that go on to L2
   EXPECT_EQ(imported->report.arrays.at(0).in_l1, 2 * kMib);
   EXPECT_EQ(imported->report.arrays.at(0).dram, 2 * kMib);
 }
@@ -104,7 +104,7 @@ TEST(ImportedStreams, ExtendedAddressesArePairsAlsoWithoutSayingSo) {
   }
 }
 
-// Atomics and .STRONG see what other SMs wrote.
+// Atomics and .STRONG see the writes of other SMs.
 TEST(ImportedStreams, LoadsPastL1AreTheirOwn) {
   const std::string lines = kAddress + "  LDG.E R4, [R2.64] ;\n  LDG.E.STRONG.GPU R5, [R2.64] ;\n  EXIT ;\n";
   const auto imported = import_with(lines, kLaunch, caches(64 * kKib, 256 * kKib, 4, 2));

@@ -21,7 +21,7 @@ Expected<Imported> import_files(const std::string& listing, const std::string& l
 
 // A function of these lines, launched with `launch` in text form.
 Expected<Imported> import_lines(const std::string& lines, const std::string& launch, const ImportOptions& options = {});
-// The message of what must fail.
+// Returns the message of an import that must fail.
 std::string message_of(const Expected<Imported>& imported);
 
 // Instructions that one warp in a CTA of the class issues of `body`, and that the whole launch issues, by mnemonic.

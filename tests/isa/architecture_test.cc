@@ -140,7 +140,7 @@ TEST(Architecture, AccessWidth) {
   EXPECT_EQ(access_width_index("LDSM.16.M88.2"), 1);
 }
 
-// A derived table says what differs; the rest is its base's.
+// A derived table states the differences; all other fields are its base's.
 TEST(ArchitectureBase, DeltasReplaceFieldsOfARow) {
   const Architecture& base = *Architecture::find("sm_86").value();
   const Architecture& ada = *Architecture::find("sm_89").value();
@@ -180,7 +180,7 @@ TEST(ArchitectureBase, LatenciesAreReplacedByConsumer) {
 }
 
 // NVIDIA's own latencies of sm_100, reader by writer, as Mesa's compiler has them (sm100 reg_raw, bminor/mesa-mesa@477533ee). One
-// latency of IMAD.WIDE is kept for both halves, the longer one; what it is short of that in the low half is not modelled.
+// latency of IMAD.WIDE is kept for both halves, the longer one; the shorter latency of the low half is not modelled.
 TEST(ArchitectureBase, RegisterLatenciesOfBlackwellAreNvidiasTable) {
   const Architecture& blackwell = *Architecture::find("sm_100").value();
   const std::array<std::string, 6> writers{"LOP3", "FFMA", "IMAD.WIDE.U32", "HFMA2", "DFMA", "HMMA.16816.F32"};

@@ -124,7 +124,7 @@ TEST(ControlCodes, CheckFindsWhatIsMissing) {
   ASSERT_EQ(short_stall.size(), 1U);
   EXPECT_EQ(short_stall[0].needed, 4);
   EXPECT_EQ(short_stall[0].given, 3);
-  EXPECT_EQ(check({"[B------:R-:W0:-:S02] LDS R1, [R2]", "IADD3 R3, R1, R4, RZ"}, false).size(), 1U);  // nobody waits
+  EXPECT_EQ(check({"[B------:R-:W0:-:S02] LDS R1, [R2]", "IADD3 R3, R1, R4, RZ"}, false).size(), 1U);  // no instruction waits
   EXPECT_EQ(check({"[B------:R-:W0:-:S01] LDS R1, [R2]", "[B0-----:R-:W-:-:S01] IADD3 R3, R1, R4, RZ"}, false).size(),
             1U);  // too soon to see
   EXPECT_EQ(check({"[B------:R-:W0:-:S02] LDS R1, [R2]", "[B0-----:R-:W-:-:S01] IADD3 R3, R1, R4, RZ"}, false).size(), 0U);

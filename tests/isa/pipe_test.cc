@@ -19,7 +19,7 @@ TEST(Pipes, AreNamedAsInOpcodeTables) {
   }
 }
 
-// A row that was copied and not changed through and through would give a pipe what another one has.
+// A row that was copied and not changed completely would give a pipe a property of another pipe.
 TEST(Pipes, HaveNothingInCommon) {
   const auto all_differ = [](auto member) {
     std::set<std::string_view> seen;

@@ -1,4 +1,4 @@
-// Which operators become one kernel, and what that saves.
+// Operators that become one kernel, and the savings.
 
 #include "workloads/layer/fusion.h"
 
@@ -83,7 +83,7 @@ TEST(Fusion, EpiloguesTakeABiasOrAllThatIsElementwise) {
   EXPECT_LT(words_of(graph, fuse(graph, Epilogue::kScale)), words_of(graph, unfused(graph)));
 }
 
-// What the backward pass reads is stored though the next operator is in the same kernel.
+// A tensor that the backward pass reads is stored even if the next operator is in the same kernel.
 TEST(Fusion, StoresWhatTheBackwardPassNeeds) {
   const Graph graph = build_layer(llama(), {});
   for (const FusedKernel& kernel : fuse(graph, Epilogue::kScale)) {

@@ -73,7 +73,7 @@ TEST(LayerKernels, AV100HasBatchesOfProducts) {
   EXPECT_EQ(parameter_of(launch, "batch"), static_cast<int64_t>(model.batch() * model.heads()));
 }
 
-// Those of arXiv 2007.00072 are compiled for BERT-large, batch 8 of 512 tokens: rows of 512 scores.
+// The listings of arXiv 2007.00072 are compiled for BERT-large, batch 8 of 512 tokens: rows of 512 scores.
 TEST(LayerKernels, ARowMayBeForSomeSizesAlone) {
   configs::TransformerModel model = gpt();
   model.set_attention(configs::MATERIALISED);

@@ -1,4 +1,4 @@
-// What GPUs that share a layer send each other.
+// Transfers between GPUs that share a layer.
 
 #include "workloads/layer/transfers.h"
 

@@ -69,7 +69,7 @@ std::vector<std::string> extremes(const FieldDescriptor& field) {
   }
 }
 
-// Settings of each plain field that the message has or could have, one field a setting; of a oneof only what is there.
+// Appends settings of each plain field that the message has or could have, one field a setting; of a oneof only the set field.
 void collect(const Message& message, const std::string& path, std::vector<std::string>& settings) {
   const Descriptor& descriptor = *message.GetDescriptor();
   for (int i = 0; i < descriptor.field_count(); ++i) {
@@ -89,7 +89,7 @@ void collect(const Message& message, const std::string& path, std::vector<std::s
   }
 }
 
-// Stops what takes more of the processor than `limit`.
+// Stops a command that uses more than `limit` seconds of the processor.
 class Watchdog {
  public:
   explicit Watchdog(double seconds)
@@ -120,7 +120,7 @@ class Watchdog {
   std::jthread dog_;
 };
 
-// What is wrong with the program's answer; empty: nothing.
+// Returns the fault of the program's answer; empty if it has none.
 std::string fault_of(const std::vector<std::string>& words) {
   try {
     const Watchdog watchdog(kSanitized ? 60 : 3);
@@ -141,7 +141,7 @@ std::string fault_of(const std::vector<std::string>& words) {
 
 struct Case {
   std::string file;
-  std::vector<std::string> settings;  // what makes it small
+  std::vector<std::string> settings;  // settings that make it small
   std::vector<std::string> extremes;  // of single fields
 };
 

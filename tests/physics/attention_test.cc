@@ -1,4 +1,4 @@
-// FlashAttention-3: which pipes it uses, and what each part of its design is worth. Its published throughputs are rows of
+// FlashAttention-3: the pipes that it uses, and the gain from each part of its design. Published throughputs are rows of
 // tests/validation/data.
 
 #include <gtest/gtest.h>

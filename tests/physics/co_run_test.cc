@@ -1,7 +1,7 @@
-// A GEMM with Philox dropout bits beside it, against silicon: the silicon kit's on an H100 (docs/notebook/silicon.md), which the
-// model follows, and the QKV projection of Ma, Liu and Krashinsky (arXiv 2410.07531), which it misses: the GEMM is 4 % slower
-// there, the random numbers 50 %; 6 % of the registers and 7 % of shared memory taken away cost the GEMM 0.5 %.
-// docs/validation/co_run.md says where the differences come from.
+// A GEMM with Philox dropout bits beside it, compared with silicon. The model follows the silicon kit's measurements on an H100
+// (docs/notebook/silicon.md). The model misses the QKV projection of Ma, Liu and Krashinsky (arXiv 2410.07531): there the GEMM is 4
+// % slower, the random numbers 50 %. Taking away 6 % of the registers and 7 % of shared memory costs the GEMM 0.5 %.
+// docs/validation/co_run.md explains the differences.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ double slowdown_beside(const configs::KernelResult& rng, const configs::KernelRe
   return static_cast<double>(gemm.end_cycle()) / (alone - left);
 }
 
-// What the random numbers lose most to the GEMM.
+// Returns the resource for which the random numbers lose most to the GEMM.
 std::string largest_loss(const configs::Result& result) {
   const configs::LedgerEntry* most = nullptr;
   for (const configs::LedgerEntry& entry : result.ledger()) {
@@ -70,8 +70,8 @@ TEST(GemmBesidePhiloxSmall, BothAreHeldUpByResults) {
   expect_both_are_held_up(simulate_with_solo(kScenarios + "qkv_philox_small.textproto"));
 }
 
-// The kit's pair, the GEMM older: one run in which the random numbers outlast it, for what it loses, and one in which it outlasts
-// them. Nothing was fitted to these rows.
+// The kit's pair, the GEMM older: in one run the random numbers outlast the GEMM, which gives the GEMM's loss; in the other the
+// GEMM outlasts them. Nothing was fitted to these rows.
 struct KitRow {
   std::string settings;
   double gemm;

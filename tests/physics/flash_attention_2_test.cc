@@ -1,4 +1,4 @@
-// What dropout costs in FlashAttention-2. Its published throughputs are rows of tests/validation/data.
+// The cost of dropout in FlashAttention-2. Published throughputs are rows of tests/validation/data.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@ using testing::Le;
 
 const std::string kAttention = "kernel.attention.flash_attention_2.";
 
-// What dropout costs, forward, 64 heads of 8192 x 128, against the paper (Ma, Liu, Krashinsky, arXiv 2410.07531), whose attention
-// is another kernel: FP8, tiles of 64 x 128, H100.
+// The cost of dropout, forward, 64 heads of 8192 x 128, compared with the paper (Ma, Liu, Krashinsky, arXiv 2410.07531). The
+// paper's attention is another kernel: FP8, tiles of 64 x 128, H100.
 class DropoutInAttention : public testing::TestWithParam<std::string> {
  protected:
   static configs::Result simulate_with(const std::string& gpu, const std::string& dropout) {

@@ -1,5 +1,5 @@
-// What bounds FlashAttention-4's backward pass, and what the library's changes to it are worth. Its published throughputs are rows
-// of tests/validation/blackwell.
+// The bound of FlashAttention-4's backward pass, and the gain from the library's changes to it. Published throughputs are rows of
+// tests/validation/blackwell.
 
 #include <gtest/gtest.h>
 
@@ -26,8 +26,8 @@ TEST(FlashAttention4Backward, SharedMemoryBindsOneCtaAndNotAPair) {
   EXPECT_LT(cycles({}) / cycles({kWiderSharedMemory}), 1.1);
 }
 
-// The library's pull request 2280 gives 1.09 without mask and 1.08 with one, in time; at the clock that each has left of the power
-// cap the pair's is 3 % lower, so that in cycles a pair gains more.
+// The library's pull request 2280 gives 1.09 without mask and 1.08 with one, in time. At the clock that each has under the power
+// cap, the pair's is 3 % lower, so that a pair gains more in cycles.
 TEST(FlashAttention4Backward, APairGains) {
   const std::string causal = kAttention + "shape.causal=true";
   EXPECT_NEAR(cycles({kOneCta}) / cycles({}), 1.09, 0.1);

@@ -1,5 +1,5 @@
-// TileLang's GEMM over K (tests/validation/data/h800_tilelang.csv) in its two parts: what a launch costs whatever K is, and what
-// each step of K costs. Nothing is fitted to these rows; the table and what was tried stand in docs/validation/gemm.md.
+// TileLang's GEMM over K (tests/validation/data/h800_tilelang.csv) in two parts: the cost of a launch for any K, and the cost of
+// each step of K. Nothing is fitted to these rows; docs/validation/gemm.md has the table and the attempts.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@ using testing::AllOf;
 using testing::Ge;
 using testing::Le;
 
-// The GPU file's clock is what a GPU sustains at its power limit. Each of these figures comes from 20 ms of launches, and nobody
-// published the clock of such a burst: 1830 MHz is the one that NVIDIA states tensor peaks for (989.4 TFLOPS).
+// The GPU file's clock is the sustained clock at the power limit. Each of these figures comes from 20 ms of launches, for which no
+// clock was published: 1830 MHz is the clock for which NVIDIA states tensor peaks (989.4 TFLOPS).
 constexpr int kSustainedMhz = 1600;
 constexpr int kBurstMhz = 1830;
 

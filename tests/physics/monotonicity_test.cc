@@ -1,10 +1,10 @@
 // More of a resource does not make a machine slower: every GPU file, and random machines.
 //
-// Two kernels share SMs, and CTAs come as others end: an order that changes with any latency. More of one resource may then end
-// later (Graham, "Bounds on Multiprocessing Timing Anomalies", SIAM J. Appl. Math. 17(2), 1969), by a part of one CTA of some forty
-// that an SM has here one after the other; more room also lets in more CTAs of one kernel, whose last ones are then alone for
-// longer. Over 100 random machines the worst was 1.7 % for a rate or a latency and 10.1 % for room (warp slots). Of everything
-// twice as much is faster in any order.
+// Two kernels share SMs, and CTAs start as others end: an order that changes with any latency. With more of one resource, a run may
+// then end later (Graham, "Bounds on Multiprocessing Timing Anomalies", SIAM J. Appl. Math. 17(2), 1969). The loss is a part of one
+// CTA of some forty that an SM has here one after the other. More room also lets in more CTAs of one kernel, whose last CTAs are
+// then alone for longer. Over 100 random machines the worst was 1.7 % for a rate or a latency and 10.1 % for room (warp slots).
+// Twice as much of everything is faster in any order.
 
 #include <gtest/gtest.h>
 
@@ -101,7 +101,8 @@ TEST(MoreOfAResource, MakesNoGpuSlower) {
   std::cout << "worst rate or latency of all GPUs: +" << worst * 100 << " %\n";
 }
 
-// Rates and latencies half to twice, capacities half to once; what comes in whole numbers and their reciprocals half or once.
+// Rates and latencies are scaled by half to twice, capacities by half to once; integers and reciprocals of integers by half or
+// once.
 Machine random_machine(uint32_t seed) {
   std::mt19937 random(seed);
   Machine machine;

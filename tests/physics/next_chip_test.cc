@@ -1,4 +1,4 @@
-// What docs/future_gpus.md says of the chip after the B200, on smaller problems of the same kernels.
+// The statements of docs/future_gpus.md about the chip after the B200, on smaller problems of the same kernels.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ double gain(const std::string& scenario, const std::string& size, Settings wider
 const Settings kTensor{"gpu.sm.tensor.scale=2"};
 const Settings kTensorAndWay{"gpu.sm.tensor.scale=2", "gpu.l2.scale=2", "gpu.sm.network.scale=2"};
 
-// L2 delivers what tiles of 128 x 256 need at the present rate and a tenth more.
+// L2 delivers a tenth more than tiles of 128 x 256 need at the present rate.
 TEST(NextChip, AGemmGainsFromTensorThroughputWithL2) {
   const std::string gemm = "gemm_b200_fp8_8192.textproto";
   const std::string size = "size=4096";

@@ -99,7 +99,7 @@ TEST(WaveQuantisation, AFewCtasLeftHaveL2ForThemselves) {
     EXPECT_NEAR(waves.cycles(grid) / (static_cast<double>(waves.per_sm(grid) - 1) * wave + few), 1, kSameWork);
 }
 
-// What is left of the last wave has the SM for itself, one CTA instead of two.
+// CTAs of the last, partial wave have an SM alone, one CTA instead of two.
 void expect_pairs(const Waves& waves, double end_apart, const Grid& one_each, const Grid& two_each,
                   const std::vector<Grid>& grids) {
   const double alone = waves.cycles(one_each);
@@ -129,8 +129,8 @@ TEST(WaveQuantisation, OnTheA100Too) {
                {{6, 9}, {9, 12}, {10, 11}, {12, 18}, {7, 31}, {14, 16}, {18, 18}, {13, 25}, {18, 24}, {19, 23}});
 }
 
-// A persistent CTA loads the next tile while it stores the last: every further tile costs the main loop alone, which L2 binds:
-// 32 k-blocks of (128 + 256) x 64 x 2 bytes at 5050 / 132 bytes a cycle.
+// A persistent CTA loads the next tile while it stores the previous one, so that every further tile costs only the main loop. L2
+// binds the loop: 32 k-blocks of (128 + 256) x 64 x 2 bytes at 5050 / 132 bytes a cycle.
 TEST(WaveQuantisation, PersistentCtasTakeTheMainLoopForEveryFurtherTile) {
   const Waves waves(hopper("H100, 128 x 256, persistent", 1, 256, {}));
   const double first = waves.cycles({11, 12});  // 132 tiles

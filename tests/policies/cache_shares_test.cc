@@ -7,7 +7,7 @@
 #include "workloads/policies/cache_shares.h"
 #include "workloads/policies/plan.h"
 
-// What kernels that run beside each other leave each other of L1 and L2.
+// The shares of L1 and L2 that kernels have when they run side by side.
 
 namespace warpfold::policies {
 namespace {

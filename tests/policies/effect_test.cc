@@ -66,7 +66,7 @@ TEST(Effect, SlicesLetInWhatTheFirstKernelWouldKeepOut) {
   }
 }
 
-// A quota bounds as long as there is somebody to share with.
+// A quota bounds a kernel only while another kernel runs.
 TEST(Effect, ASliceGrowsToTheWholeSmWhenTheOthersHaveEnded) {
   Bench bench;
   bench.add(make("a", 2, 4, alu_work(1), kEighth), "stream: 0").add(make("b", 160, 4, fma_work(20), kEighth), "stream: 1");

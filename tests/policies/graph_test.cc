@@ -32,7 +32,7 @@ TEST(Graph, PrecedenceGoesThroughOtherKernelsWhereverTheyStand) {
   EXPECT_EQ(graph.partners(graph.index("e")), (std::vector<int>{1, 2, 3}));
 }
 
-// Every kernel of a stream precedes all behind it; what the pairs among 3,000 take is read off the time of the test.
+// Every kernel of a stream precedes all later ones; the cost of the pairs among 3,000 kernels shows in the time of the test.
 TEST(Graph, OfALongStream) {
   std::string text;
   constexpr int kKernels = 3000;

@@ -1,4 +1,4 @@
-// What a kernel finds in L2 of what the kernels before it have left there.
+// The part of earlier kernels' data that a kernel finds in L2.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST(L2AsLeft, NothingOfALargeOneIs) {
   EXPECT_EQ(found(bench, "copy"), 0);
 }
 
-// 32 MB written, of which the first byte is read 32 MB later and the last one 64 MB later: what the pass reads and writes itself.
+// 32 MB are written; the first byte is read 32 MB later and the last byte 64 MB later: the pass's own reads and writes.
 TEST(L2AsLeft, TheReuseDistanceSaysHowMuch) {
   Bench bench(132);
   bench.add(pass("fill", "FILL", 32 * kMB, "")).add(pass("copy", "COPY", 32 * kMB, reads("in", "fill.out")));
@@ -81,7 +81,7 @@ TEST(L2AsLeft, AKernelBetweenDrivesItOut) {
   EXPECT_EQ(with(200 * kMB, "FILL"), 0);
 }
 
-// Two kernels that read one tensor: the second one finds what the first one read.
+// Two kernels read one tensor: the second finds the lines that the first read.
 TEST(L2AsLeft, WhatWasReadIsThereToo) {
   Bench bench(132);
   bench.add(pass("fill", "FILL", 8 * kMB, ""))
@@ -109,7 +109,7 @@ TEST(L2AsLeft, AKernelBesideLeavesNothing) {
   EXPECT_EQ(found(bench, "copy", configs::CONCURRENT), 0);
 }
 
-// A and B of 8 MB each: their distances in a GEMM are those of what both kernels touch.
+// A and B of 8 MB each: the reuse distances in a GEMM are the bytes that both kernels touch.
 TEST(L2AsLeft, AGemmsResultIsThePassesInput) {
   Bench bench(132);
   bench.add("kernel { name: \"gemm\" hopper_gemm { m: 2048 n: 2048 k: 2048 type: BF16 tile_m: 128 tile_n: 128 tile_k: 64 } }")
@@ -129,9 +129,9 @@ TEST(L2AsLeft, SaysSoInTheResult) {
   EXPECT_EQ(result.alone(1).cycles(), kernel(result, "copy").solo_cycles()) << "alone it finds what it finds in sequence";
 }
 
-// Behind a memset L2 has as many dirty lines as it may have: a pass evicts as much as it reads and writes. On a clean L2 its reads
-// evict its own lines alone, so that some of them stay (D32). 16 MB read and 16 MB written at 3.18 TB/s, a seventh more for what is
-// evicted, are 11.3 us, the reads alone 5.3.
+// After a memset, L2 has its maximum of dirty lines: a pass evicts as much as it reads and writes. On a clean L2 its reads evict
+// its own lines alone, so that some of them stay (D32). 16 MB read and 16 MB written at 3.18 TB/s, with a seventh more for evicted
+// lines, take 11.3 us, the reads alone 5.3.
 TEST(L2AsLeft, DirtyLinesOfTheKernelBeforeAreWrittenBack) {
   const auto us = [](bool behind) {
     Bench bench(132);

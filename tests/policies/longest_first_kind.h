@@ -2,7 +2,7 @@
 
 #include "configs/scenario.pb.h"
 
-// What the schema would say if the example of docs/policies.md were among the policies.
+// The schema's part of the example of docs/policies.md, as if it were among the policies.
 namespace warpfold::configs {
 
 inline constexpr PolicyKind LONGEST_FIRST = static_cast<PolicyKind>(1000);

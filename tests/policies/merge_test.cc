@@ -56,8 +56,8 @@ TEST(WarpSpecialized, SharesByWhatEachHostAndEachCtaHasToDo) {
   EXPECT_EQ(std::accumulate(passes.begin(), passes.end(), uint64_t{0}), 4U * 1024 * 1024 / 2 / (128 * 32));
 }
 
-// 12 warps that want 40 and 216 registers after setmaxnreg and 4 of the guest's that want 32 are launched with what that is on
-// average, and end up with the SM's 65536.
+// 12 warps need 40 and 216 registers after setmaxnreg, and 4 guest warps need 32. They are launched with the average, and end up
+// with the SM's 65536.
 TEST(WarpSpecialized, MovesRegistersBetweenWarpgroups) {
   Bench bench(4);
   add_three(bench);

@@ -7,7 +7,7 @@
 #include "tests/policies/support.h"
 #include "tests/workloads/kernels.h"
 
-// Kernels that policies are tried on: a GEMM, random bits beside it, and what reads them.
+// Kernels for testing policies: a GEMM, random bits beside it, and a kernel that reads both.
 namespace warpfold::policies {
 
 inline constexpr const char* kGemm =
@@ -29,7 +29,7 @@ inline std::string attention(const std::string& fields, const std::string& shape
          " flash_attention_3 { shape { heads: 4 queries: 1024 head_dim: 128 type: BF16 dropout: STORED_BITS " + shape + "} } }";
 }
 
-// A GEMM, random bits beside it, and a GEMM that needs both: what stands for attention.
+// A GEMM, random bits beside it, and a GEMM that needs both, in place of attention.
 inline void add_three(Bench& bench) {
   bench.add(gemm("qkv", "stream: 0 priority: 1")).add(rng("stream: 1")).add(gemm("reader", "stream: 0 after: \"rng\""));
 }

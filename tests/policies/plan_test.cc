@@ -1,4 +1,4 @@
-// What policies make of a scenario, before anything runs.
+// The launch plans that policies make of a scenario, before any simulation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -202,7 +202,7 @@ TEST(Fused, NeedsAnAttentionThatReadsTheBits) {
             "s.textproto: policy FUSED: no attention with dropout STORED_BITS runs after kernel \"rng\"");
 }
 
-// Who waited for the random numbers waits for what they waited for, in their stream as well.
+// A kernel that waited for the random numbers waits for the launches that these waited for, in their stream as well.
 TEST(Fused, KeepsTheOrderRoundTheKernelThatGoes) {
   Bench bench(4);
   bench.add(gemm("first", "stream: 1")).add(rng("stream: 1")).add(attention("stream: 0 after: \"rng\""));

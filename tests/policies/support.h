@@ -22,7 +22,7 @@ class Bench {
 
   Bench& add(const traces::Kernel& kernel, const std::string& fields);
   Bench& add(const std::string& kernel_in_full);  // text of a `kernel { }` entry
-  Bench& policy(const std::string& fields);       // of `policy { }`; replaces what was there
+  Bench& policy(const std::string& fields);       // of `policy { }`; replaces the policy
 
   // The scenario under one policy, replayed; throws where it is refused.
   configs::Result run(configs::PolicyKind kind, const std::string& fold = "off") const;

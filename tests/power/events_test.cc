@@ -1,4 +1,4 @@
-// What is counted of a kernel, by hand.
+// The events counted for a kernel, checked by hand.
 
 #include "sim/power/events.h"
 

@@ -71,7 +71,7 @@ TEST(PowerModel, KnowsThatDramKeepsItsBytesASecond) {
   EXPECT_DOUBLE_EQ(streaming.us_at(1000), 1000);
   EXPECT_DOUBLE_EQ(streaming.us_at(1500), 1000);
   EXPECT_DOUBLE_EQ(streaming.us_at(500), 1000);
-  streaming.dram_cycles = streaming.cycles / 2;  // it waits for something else
+  streaming.dram_cycles = streaming.cycles / 2;  // the run waits for something else
   EXPECT_DOUBLE_EQ(streaming.us_at(500), 2000);
   EXPECT_DOUBLE_EQ(streaming.us_at(1500), 1e6 / 1500);
   streaming.dram_cycles = streaming.cycles;

@@ -1,4 +1,4 @@
-// Traces of torch.profiler: what is read of them, and one message with its place for each that is damaged.
+// Traces of torch.profiler: the values read from them, and one message with its position for each damaged trace.
 
 #include <gmock/gmock.h>
 #include <zlib.h>

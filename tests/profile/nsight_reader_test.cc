@@ -1,4 +1,5 @@
-// Profiles of Nsight Systems and Nsight Compute: what is read of them, and one message with its place for each that is damaged.
+// Profiles of Nsight Systems and Nsight Compute: the values read from them, and one message with its position for each damaged
+// profile.
 
 #include "tools/profile/nsight_reader.h"
 

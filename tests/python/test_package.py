@@ -18,7 +18,7 @@ os.chdir(tempfile.mkdtemp())  # nothing is found because of where the tests run
 import warpfold as wf  # noqa: E402
 
 
-# Its only warp waits for an mbarrier that nobody completes.
+# The kernel's only warp waits for an mbarrier that no arrival completes.
 STUCK = """kernel stuck architecture=sm_90 registers=32 shared_memory=1024 cluster=1
   class all
   grid all*1

@@ -9,7 +9,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Two kernels of the forward pass and one of the backward pass, which reads what the first one stores.
+// Two kernels of the forward pass, and one of the backward pass that reads the first kernel's result.
 configs::LayerReport report() {
   configs::LayerReport made;
   made.mutable_model()->set_name("a <b> & \"c\"");

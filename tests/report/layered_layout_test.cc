@@ -37,7 +37,7 @@ TEST(LayeredLayout, RunsEdgesDownwards) {
     const auto to = static_cast<size_t>(link.to);
     EXPECT_GE(made.layers[to].top, made.layers[from].bottom + 30 - 1e-9);
   }
-  // What nothing leads to lies directly above its reader.
+  // A box without incoming edges lies directly above its reader.
   EXPECT_DOUBLE_EQ(made.layers[0].top, made.layers[4].top);
 }
 

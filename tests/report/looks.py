@@ -1,4 +1,4 @@
-"""How a page looks on small and large screens, light and dark: what sticks out, which labels lie on others, which words are faint."""
+"""The look of a page on small and large screens, light and dark: elements outside the page, overlapping labels, faint words."""
 
 import itertools
 
@@ -98,7 +98,7 @@ def screen(page, width, dark):
 
 
 def faults(page, width, dark, scope=WORDS_OF_REPORT):
-    """What is wrong with a page on one screen, a line each."""
+    """Returns the faults of a page on one screen, a line for each."""
     screen(page, width, dark)
     look = page.evaluate(f"{LOOK}({scope!r})")
     found = [f"{look['overflow']} pixels too wide"] if look["overflow"] > 0 else []

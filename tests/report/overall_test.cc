@@ -88,7 +88,7 @@ TEST(OverallFindings, NameTheKernelThatMovesMostAndWhereItsWarpsTimeWent) {
                                    "A.result.kernels[1].states[1].warp_cycles", "B.result.kernels[1].states[1].warp_cycles"));
 }
 
-// Its warps spent less time in all although it took longer: no state is the cause.
+// The kernel's warps spent less time in all although it took longer: no state is the cause.
 TEST(OverallFindings, NameNoCauseWhereWarpTimeWentTheOtherWay) {
   configs::Report report = two_runs();
   add_kernel("k", 10, 1000, 400, *report.mutable_run(0));

@@ -1,11 +1,11 @@
-"""Where a chart's marks must be: the figures of a result that each stands for, as the page says them."""
+"""The expected positions of a chart's marks, computed from the figures of the result that the page names for each mark."""
 
 import decimal
 import math
 
 
 def fixed(number, digits):
-    """With thousands set apart; what lies halfway is rounded away from 0, as browsers do it."""
+    """Returns a number with separated thousands; halves are rounded away from 0, as browsers do."""
     unit = decimal.Decimal(1).scaleb(-digits)
     return f"{decimal.Decimal(number).quantize(unit, decimal.ROUND_HALF_UP):,}"
 
@@ -30,7 +30,7 @@ def name_of(result, kernel):
     return result["kernels"][kernel]["name"]
 
 
-# Each function gives (what a mark says, from where, to where) for each mark, along the chart's horizontal axis.
+# Each function gives (the mark's text, from where, to where) for each mark, along the chart's horizontal axis.
 
 
 def kernels(result):

@@ -61,7 +61,7 @@ TEST(ErrorOfADifference, IsNoneOfRunsThatShareAllThatIsEstimated) {
   EXPECT_EQ(error_of_difference_us(run_of(110'000, {{1, 100'000, 0.03}}), run_of(120'000, {{1, 100'000, 0.03}})), 0);
 }
 
-// Twice in one, three times in the other: the error of one of them stays.
+// A run occurs twice in one result and three times in the other: one error of it remains.
 TEST(ErrorOfADifference, OfARunThatOneContainsMoreOftenIsThatOfTheSurplus) {
   EXPECT_DOUBLE_EQ(error_of_difference_us(run_of(20'000, {{1, 20'000, 0.01}}), run_of(30'000, {{1, 30'000, 0.01}})), 0.1);
 }
@@ -93,7 +93,7 @@ TEST(Ranks, TellRunsApartBeyondTheErrorsOfBoth) {
   EXPECT_THAT(ranks_of({run(1000, 0.002), run(1003, 0)}), ElementsAre(1, 2));
 }
 
-// The middle one is like both, which are unlike each other: what stands above it for certain counts.
+// The middle run is tied with both outer runs, which differ: a rank counts the runs that are certainly faster.
 TEST(Ranks, AreThoseOfPairs) {
   EXPECT_THAT(ranks_of({run(1000, 0.002), run(1003, 0.002), run(1006, 0.002)}), ElementsAre(1, 1, 2));
 }

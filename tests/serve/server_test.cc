@@ -1,4 +1,4 @@
-// The server over real connections of this machine: what it answers, what it refuses, and that it lives.
+// The server over real connections of this machine: its answers, its refusals, and its survival.
 
 #include "tools/warpfold/serve/server.h"
 
@@ -35,7 +35,7 @@ google::protobuf::Struct parsed(const std::string& json) {
   return message;
 }
 
-// A server of its own in a thread, and clients that write what they like.
+// A server in a thread of its own, and clients that send arbitrary bytes.
 class Serving : public testing::Test {
  protected:
   ~Serving() override {

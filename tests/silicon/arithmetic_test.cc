@@ -72,7 +72,7 @@ TEST(CarveOut, PaddingKeepsAnSmFromHoldingMore) {
     EXPECT_EQ(ctas_per_sm(padded, kHopper), count);
     EXPECT_EQ(ctas_per_sm({32, 16, padded.shared_memory + 128}, kHopper), count - 1);
   }
-  EXPECT_EQ(padding_for(1, kHopper), 232448);  // what one CTA can have at most
+  EXPECT_EQ(padding_for(1, kHopper), 232448);  // the maximum of one CTA
 }
 
 }  // namespace

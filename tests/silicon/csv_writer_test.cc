@@ -26,7 +26,7 @@ TEST(CsvWriter, WritesSixDigitsWithoutExponents) {
   EXPECT_EQ(CsvWriter::number(0), "0.00000");
 }
 
-// What the kit writes, validate reads: a GEMM of its own, with the clock that was read beside it.
+// validate reads the kit's output: a GEMM of its own, with the clock measured beside it.
 TEST(CsvWriter, WritesWhatValidateReads) {
   std::ostringstream out;
   CsvWriter writer(out, "NVIDIA H100 80GB HBM3", "silicon kit, 2026-11-21");

@@ -1,4 +1,4 @@
-// Warps that are not there because of another kernel: lost residency, by resource and by who holds it.
+// Warps that are missing because of another kernel: lost residency, by resource and holder.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ traces::Kernel sleeper(const std::string& name, uint64_t ctas, uint32_t warps, c
       .kernel();
 }
 
-// What launch `victim` misses for `culprit`: all of it on one resource.
+// Returns the warp-cycles that launch `victim` misses because of `culprit`, all of them on one resource.
 uint64_t missed(const Replay& run, size_t victim, size_t culprit, Contended resource) {
   const sim::Losses& absent = run.outcome.kernels[victim].absent[culprit];
   uint64_t others = 0;
@@ -82,7 +82,7 @@ TEST(Absence, ALaunchThatIsHeldBackMissesAllItsWarps) {
   EXPECT_EQ(missed(run, 1, 0, Contended::kRegisters), 4 * held_back);
 }
 
-// What is reserved for another and not used is missing because of that other.
+// Room that is reserved for another kernel and unused is missing because of that kernel.
 TEST(Absence, AReservationIsChargedToItsOwner) {
   const traces::Kernel owner = sleeper("owner", 2, 2, "registers=32");
   const traces::Kernel victim = sleeper("victim", 8, 8, "registers=64", 300);  // 16384 registers a CTA: four alone
@@ -95,7 +95,7 @@ TEST(Absence, AReservationIsChargedToItsOwner) {
   EXPECT_EQ(missed(run, 1, 0, Contended::kRegisters), 2 * 8 * run.outcome.kernels[0].end_cycle);
 }
 
-// The owner itself is kept to what is reserved for it, while the other one is there.
+// The owner itself is limited to its reservation while the other kernel is present.
 TEST(Absence, AndItBoundsItsOwner) {
   const traces::Kernel owner = sleeper("owner", 64, 2, "registers=32");
   const traces::Kernel other = sleeper("other", 1, 8, "registers=64", 50);

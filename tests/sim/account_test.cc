@@ -91,7 +91,7 @@ TEST(Account, BytesRequestedAreBytesServed) {
   EXPECT_EQ(run.busy("l2_write"), each);
 }
 
-// One class of SMs stands for all: what the chip counts is what every SM does.
+// One class of SMs represents all: the chip's counters are the sum over the SMs.
 TEST(Account, CountersAreSumsOverTheSms) {
   configs::Gpu gpu = one_sm("h100_sxm");
   const auto on = [&](uint32_t sms, uint64_t ctas) {

@@ -36,7 +36,7 @@ TEST(BandwidthServer, AnSmsShareOfL2IsWithinOnePartIn4096OverALongRun) {
 }
 
 TEST(BandwidthServer, ComesBackToAWholeCycleAfterFewPowersOfTwo) {
-  // What lets a steady state recur: 16 KiB tiles against the same share, back to back.
+  // Exact fractions let a steady state recur: 16 KiB tiles against the same share, back to back.
   BandwidthServer server(5'050'000, 132'000);
   std::set<Cycle> steps;
   Cycle done = 0;

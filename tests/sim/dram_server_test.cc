@@ -70,7 +70,7 @@ TEST(DramServer, AStreamOfStoresComesDownToItsRate) {
   EXPECT_EQ(done, (100'000 - 1000) / 2);
 }
 
-// Reads see nothing of what is written, as long as the queue has room for what they evict.
+// Stores do not delay reads as long as the queue has room for the lines that reads evict.
 RC_GTEST_PROP(DramServer, ReadsAreAsFastAsWithoutStores, ()) {
   const auto numerator = *rc::gen::inRange<uint64_t>(1, 1000);
   const auto denominator = *rc::gen::inRange<uint64_t>(1, 1000);

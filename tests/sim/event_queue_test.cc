@@ -9,7 +9,7 @@
 namespace warpfold::sim {
 namespace {
 
-// The same order by sorting: time, then what goes first of its time, then who was scheduled earlier.
+// The same order by sorting: by time, then by priority within a time, then by the order of scheduling.
 class Sorted {
  public:
   struct Event {
@@ -64,7 +64,7 @@ TEST(EventQueue, TakesEventsByTimeAndThenInTheOrderOfScheduling) {
       queue.schedule_first(time, step);
       sorted.schedule_first(time, step);
     } else if (what < 48) {
-      now += below(std::min<Cycle>(queue.next_time() - now, 400) + 1);  // what is taken lags behind
+      now += below(std::min<Cycle>(queue.next_time() - now, 400) + 1);  // events are taken late
     } else if (what < 50) {
       // To an earlier time too, but not to one before the first.
       const Cycle by = below(2) == 0 ? below(10'000) : Cycle{0} - below(now + 1);

@@ -1,4 +1,4 @@
-// Losses that are passed on: whoever waits for a warp or a request that another kernel has held up.
+// Losses that are passed on to warps that wait for a warp or a request that another kernel has held up.
 
 #include <gtest/gtest.h>
 
@@ -58,8 +58,8 @@ TEST(Inherited, AtABarrierIsWhatTheLastToArriveHasLost) {
   EXPECT_EQ(beside.inherited, beside.waited - alone.waited);
 }
 
-// What inherited and hidden cycles make of a wait is what it is alone, whoever of the two comes first, and whoever does alone. The
-// late one finds the ALU taken by a warp that the issue policy stays with: it goes on when that has ended.
+// A wait less its inherited cycles plus its hidden cycles is the wait alone, whichever warp comes first here or alone. The late
+// warp finds the ALU taken by a warp that the issue policy stays with, and continues when that warp has ended.
 class Undisturbed : public testing::TestWithParam<uint64_t> {};
 
 TEST_P(Undisturbed, IsTheWaitAlone) {
@@ -79,7 +79,7 @@ TEST_P(Undisturbed, IsTheWaitAlone) {
 
 INSTANTIATE_TEST_SUITE_P(EarlyToLate, Undisturbed, testing::Values(1, 90, 104, 106, 120, 150, 200));
 
-// The one that loses has time to spare: nobody waits for it.
+// The losing warp has time to spare: no warp waits for it.
 TEST(Inherited, IsNothingWhereNobodyWaitsForTheLoser) {
   const Replay run = replay_together(one_sm("rtx_a6000"), {meeting(100, 1000), thief("sm_86", 40)});
   EXPECT_GT(of_role(run, 0, WarpState::kBarrier).taken, 0);
@@ -87,8 +87,7 @@ TEST(Inherited, IsNothingWhereNobodyWaitsForTheLoser) {
   EXPECT_EQ(of_role(run, 1, WarpState::kBarrier).inherited, 0);
 }
 
-// Stage after stage: what the producer loses, the consumer inherits; and the producer, which waits for empty stages, loses nothing
-// twice.
+// In every stage the consumer inherits the producer's loss. The producer, which waits for empty stages, loses nothing twice.
 TEST(Inherited, GoesThroughMbarriers) {
   const auto pipeline = [](uint64_t producing, uint64_t consuming) {
     return KernelText("pipeline", "sm_90")
@@ -122,7 +121,7 @@ TEST(Inherited, GoesThroughMbarriers) {
   EXPECT_LE(consumer.inherited, 20) << "but for the first stage, the producer has time to spare";
 }
 
-// A kernel whose warps know nothing of each other waits for its own loads: what those lost, it inherits.
+// A kernel whose warps are independent waits for its own loads and inherits their losses.
 TEST(Inherited, FromALoadThatWaitedForDram) {
   configs::Gpu gpu = one_sm("h100_sxm");
   gpu.mutable_dram()->set_efficiency_percent(100);

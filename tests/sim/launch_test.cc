@@ -47,7 +47,7 @@ TEST(Launches, ThatAreEarlyBeginWithAllCtasAtOnce) {
   EXPECT_THAT(starts, testing::UnorderedElementsAre(begin, begin + 1, begin + 2, begin + 3));
 }
 
-// Two fit, two follow in the places of those, one by one: only what has room at the release was started before.
+// Two CTAs fit, and two follow in their places, one by one: only CTAs with room at the release start early.
 TEST(Launches, ThatAreEarlyStartLaterCtasOneByOne) {
   const traces::Kernel first = sleeper("first", 1, 40);
   const traces::Kernel second = sleeper("second", 4, 40, "registers=32 shared_memory=115712");

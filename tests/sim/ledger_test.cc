@@ -38,7 +38,7 @@ class Ledger : public testing::TestWithParam<Collision> {
     return {entry.begin(), entry.end()};
   }
 
-  // `victim_first`: the victim is launch 0; who is placed first follows from the priority.
+  // `victim_first`: the victim is launch 0; the order of placement follows from the priority.
   static void check(const Collision& collision, bool victim_first) {
     configs::Gpu gpu = one_sm(collision.gpu);
     const traces::Kernel possessor = kernel(collision, collision.possessor, "possessor");
@@ -87,8 +87,8 @@ INSTANTIATE_TEST_SUITE_P(
         Collision{"fp16", Contended::kFp16, "a100_sxm", once("HFMA2 R1, R2, R3, RZ"), once("HADD2 R1, R2, R3"), 1, 1}),
     testing::PrintToStringParamName());
 
-// Three FFMA that read one bank three times: the third is held in the control stage until cycle 5, which keeps the late kernel
-// from issuing in 3 and 4; its own instruction waits behind it for two more, which delays its EXIT.
+// Three FFMA read one bank three times. The third is held in the control stage until cycle 5, which keeps the late kernel from
+// issuing in 3 and 4. The late kernel's instruction waits behind it for two more cycles, which delays its EXIT.
 INSTANTIATE_TEST_SUITE_P(Ports, Ledger,
                          testing::Values(Collision{
                              "register_read_ports",

@@ -129,7 +129,7 @@ TEST(MemoryLedger, TheWayBackToTheRegisterFile) {
   EXPECT_EQ(run.ledger(0, 1, Contended::kLoadReturn), 0);
 }
 
-// Reads of DRAM do not wait for what is written to L2, and neither do the two directions of L2 and of the ports for each other.
+// Reads of DRAM do not wait for writes to L2. The two directions of L2 and of the ports do not wait for each other either.
 TEST(MemoryLedger, ReadsAndWritesDoNotMeet) {
   configs::Gpu gpu = wide();
   gpu.mutable_l2()->set_read_bytes_per_clk(kBytesPerClk);

@@ -1,4 +1,4 @@
-// What a kernel's warps wait for wgmma because its own commands are ahead in the pipe, or its own reads in the register ports.
+// Waits for wgmma that a kernel's own earlier commands in the pipe cause, or its own reads in the register ports.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 using sim::Contended;
 using sim::WarpState;
 
-// What its waits are longer by because of what the kernel itself held; below 0: shorter.
+// Returns the change in the kernel's waits that resources held by the kernel itself cause; below 0: shorter.
 int64_t behind_itself(const Replay& run, WarpState state, size_t launch = 0) {
   const auto s = static_cast<size_t>(state);
   uint64_t sum = 0;
@@ -35,7 +35,8 @@ uint64_t of_requests(const Replay& run, size_t culprit, Contended resource) {
 
 constexpr uint64_t kGroupAlone = 4 * 176;  // warp-cycles that a warpgroup waits for one m64n256 in an idle pipe
 
-// The second warpgroup's command waits for the first's 128 cycles of tensor time, less those that it is assembled later.
+// The second warpgroup's command waits for the first's 128 cycles of tensor time, less the cycles by which its own assembly is
+// later.
 TEST(OwnQueueing, BehindTheOtherWarpgroupOfTheKernel) {
   const Lines wgmma = wgmma_lines({256, false, 1});
   const traces::Kernel two = KernelText("two", "sm_90").role("first", 4, wgmma).role("second", 4, wgmma).kernel();
@@ -65,7 +66,8 @@ traces::Kernel in_turn() {
       .kernel();
 }
 
-// One that takes the first's ALU for so long that the second meets it in the pipe: what the second waits there it has inherited.
+// A thief takes the first warpgroup's ALU for so long that the second meets it in the pipe: the second warpgroup inherits its wait
+// there.
 TEST(OwnQueueing, IsNotWhatALateWarpgroupOfTheKernelHolds) {
   const traces::Kernel thief = on_one_sub_core("sm_90", {loop(60, {op("IADD3 R1, R2, RZ, RZ", {.stall = 2})})}, "thief");
   const configs::Gpu gpu = one_sm_youngest_first("h100_sxm");

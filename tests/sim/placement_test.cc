@@ -167,7 +167,7 @@ TEST(Reservation, IsNeverExceededWhileOthersRunAndLiftedAfterwards) {
 }
 
 TEST(Reservation, KeepsItsShareFreeForItsOwner) {
-  // Whatever its place in the order: nobody else takes the registers of one CTA.
+  // Whatever the order of launches, no other kernel takes the registers of one CTA.
   const traces::Kernel first = sleeper("first", 16, 8, "registers=64");  // 16384 registers a CTA: four fit
   const traces::Kernel owner = sleeper("owner", 4, 8, "registers=64");
   const Replay run = replay(one_sm("h100_sxm"), {launch(first, 0), reserve(owner, 1, 16384, 1024, 8)});
@@ -270,8 +270,9 @@ TEST(Range, OutsideTheChipIsRefused) {
 
 double waves(sim::Cycle end, sim::Cycle wave) { return static_cast<double>(end) / static_cast<double>(wave); }
 
-// Two of eight SMs belong to a kernel that leaves no room, for ten CTAs of the other one. Its 32 CTAs of a whole SM each go to the
-// first SM that has room: five waves on the six others and two more CTAs, and not four waves and the wait for the kernel's end.
+// Two of eight SMs belong to a kernel that leaves no room for ten CTAs of the other kernel. The other kernel's 32 CTAs take a whole
+// SM each and go to the first SM with room: five waves on the six other SMs and two more CTAs. The alternative would be four waves
+// and a wait for the first kernel's end.
 TEST(Dealing, CtasGoToTheFirstSmWithRoom) {
   configs::Gpu gpu = one_sm("h100_sxm");
   gpu.set_sm_count(8);
@@ -287,7 +288,7 @@ TEST(Dealing, CtasGoToTheFirstSmWithRoom) {
   }
 }
 
-// Where the other kernel ends early, its SMs take their share from then on: of 64 CTAs, 8 waves of 8, two SMs miss the first two.
+// If the other kernel ends early, its SMs take their share from then on: of 64 CTAs, 8 waves of 8, two SMs miss the first two.
 TEST(Dealing, SmsThatBecomeFreeTakeTheRest) {
   configs::Gpu gpu = one_sm("h100_sxm");
   gpu.set_sm_count(8);

@@ -78,7 +78,7 @@ RC_GTEST_PROP(RandomPrograms, IssueOneInstructionACycleAndSubCoreAndNeverGoBackI
   }
 }
 
-// The whole chip is what its SMs do from cycle to cycle together, in order of their index; one SM is the same in both views.
+// The whole chip is its SMs run together from cycle to cycle, in order of their index; one SM is the same in both views.
 RC_GTEST_PROP(RandomPrograms, OnTheWholeChipMeetMemoryInOrderOfTime, ()) {
   Scenario scenario = any_scenario();
   scenario.gpu.mutable_l2()->set_read_bytes_per_clk(between(8, 200));
@@ -98,11 +98,11 @@ RC_GTEST_PROP(RandomPrograms, OnTheWholeChipMeetMemoryInOrderOfTime, ()) {
   if (scenario.gpu.sm_count() > 1) return;
   const auto classes = sim::simulate(scenario.gpu, scenario.launches, {.serialise = scenario.serialise});
   RC_ASSERT(classes.has_value());
-  // A long queue at rates of its own charges what waited longest to the last holder that its history has room for.
+  // A long queue at rates of its own charges the longest wait to the last holder that its history has room for.
   RC_ASSERT(everything({*chip, {}}, false) == everything({*classes, {}}, false));
 }
 
-// Whoever has reserved what: warps between their first and last issue never need more registers than the SM has.
+// For any reservations, warps between their first and last issue never need more registers than the SM has.
 RC_GTEST_PROP(RandomPrograms, NeverHoldMoreThanTheSmHas, ()) {
   const Scenario scenario = any_scenario();
   const Replay run = replay(scenario.gpu, scenario.launches, scenario.serialise);

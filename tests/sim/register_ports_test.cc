@@ -22,7 +22,7 @@ sim::Spec random_spec() {
   return spec;
 }
 
-// Its masks are moved on when something finds no room in them, or in every cycle: nobody sees a difference.
+// The masks advance when something finds no room in them, or in every cycle: the results are the same.
 RC_GTEST_PROP(RegisterPorts, MayStayBehind, ()) {
   const sim::Spec spec = random_spec();
   sim::RegisterPorts lazy(spec);
@@ -79,8 +79,8 @@ TEST(RegisterPorts, HaveRoomForTheReadsOfTwoDispatchPorts) {
   }
 }
 
-// A result needs one cycle of its bank's port for each that its pipe is held, and of those in which pairs of accumulators are
-// written back every second one, counted back from their end, is free.
+// A result needs one cycle of its bank's port for each cycle that its pipe is held. Of the cycles in which pairs of accumulators
+// are written back, every second one is free, counted back from their end.
 TEST(RegisterPorts, ResultsFindEverySecondCycleFreeBesidePairs) {
   sim::Spec spec;
   spec.half_read_ports_per_bank = 2;

@@ -1,4 +1,4 @@
-// More and less of each resource, cycle by cycle: what a factor on it does and what it leaves alone.
+// More and less of each resource, cycle by cycle: the effect of a factor, and the cycles that it leaves unchanged.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -101,7 +101,7 @@ TEST(LatencyScale, OfL2AndDramAddUp) {
   const uint64_t as_is = latency(one_sm("h100_sxm"));
   EXPECT_EQ(latency(hopper("l2.latency_scale", "2")), as_is + 260);
   EXPECT_EQ(latency(hopper("l2.latency_scale", "0.5")), as_is - 130);
-  EXPECT_EQ(latency(hopper("dram.latency_scale", "2")), as_is);  // it is no DRAM access
+  EXPECT_EQ(latency(hopper("dram.latency_scale", "2")), as_is);  // not a DRAM access
 }
 
 TEST(CapacityScale, ChangesWhatFits) {
@@ -134,9 +134,9 @@ TEST(Resources, AllNameFieldsOfAGpu) {
             std::vector<std::string>{"gpu.sm.tensor.scale=3"});
 }
 
-// Scheduling anomalies: a machine that is faster in one place may take its warps and CTAs in an order that suits it less, as Graham
-// showed for multiprocessors (1969): with list scheduling, never more than twice as long. Programs as small as these, of a few
-// hundred cycles, show it strongest; docs/whatif.md has what whole kernels show.
+// Scheduling anomalies: a machine that is faster in one place may take its warps and CTAs in a worse order. Graham showed for
+// multiprocessors (1969) that list scheduling then never takes more than twice as long. Programs as small as these, of a few
+// hundred cycles, show it most strongly; docs/whatif.md has the figures of whole kernels.
 RC_GTEST_PROP(MoreOfAResource, IsNeverSlowerBeyondTheAnomalyBound, ()) {
   const Scenario scenario = any_scenario();
   const configs::ScalableResource& resource = *rc::gen::elementOf(

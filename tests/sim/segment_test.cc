@@ -16,7 +16,7 @@ using testing::ElementsAre;
 
 uint64_t state(const sim::SegmentCounters& segment, WarpState state) { return segment.states[static_cast<size_t>(state)]; }
 
-// The phases of one role, in order, with what they issued.
+// Returns the phases of one role, in order, with the instructions that they issued.
 std::vector<std::pair<Phase, uint64_t>> phases(const Replay& run, uint32_t role) {
   std::vector<std::pair<Phase, uint64_t>> result;
   for (const sim::SegmentCounters& each : run.outcome.kernels[0].segments) {

@@ -1,4 +1,4 @@
-// What a recorder keeps of a run, event by event.
+// The content of a recorder's timeline, event by event.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -152,7 +152,7 @@ TEST(TimelineRecorder, PhasesBeginWithTheFirstWarp) {
                                   std::tuple(Phase::kEpilogue, 40, 60)));
 }
 
-// One that began before the period goes on through it; one that began in it does not.
+// A phase that began before the period continues through it; a phase that began within the period does not.
 TEST(TimelineRecorder, CutsOffPhasesThatBeginInThePeriod) {
   TimelineRecorder timeline = recorder();
   timeline.cta_placed(0, 0, 0, 0);

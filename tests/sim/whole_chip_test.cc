@@ -16,7 +16,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// `sms` SMs of an H100 with `share` of what each SM has of L2 and DRAM on the whole chip.
+// Returns `sms` SMs of an H100. Each has `share` times the part of L2 and DRAM that an SM has on the whole chip.
 configs::Gpu chip(uint32_t sms, double share = 1) {
   configs::Gpu gpu = one_sm("h100_sxm");
   const double part = share * sms / 132;
@@ -158,7 +158,7 @@ TEST(WholeChip, SimulatesEverySmThatReceivesACta) {
   EXPECT_EQ(whole(chip(3), few).sm_classes, 2);
 }
 
-// Folding would skip what the other SMs have to see.
+// Folding would skip events that the other SMs have to see.
 TEST(WholeChip, FoldsNothing) {
   const traces::Kernel kernel = arithmetic(4, 4000);
   const auto outcome = sim::simulate(chip(4), {launch(kernel)}, {.all_sms = true, .fold = {.mode = sim::FoldMode::kExact}});
@@ -174,7 +174,7 @@ TEST(WholeChip, AgreesExactlyWithoutMemory) {
   EXPECT_EQ(counters(whole(chip(6), kernel)), counters(classes(chip(6), kernel)));
 }
 
-// Where even an SM's part is faster than its port, the port alone says when bytes arrive.
+// If even an SM's part of L2 is faster than the SM's port, the port alone determines when bytes arrive.
 TEST(WholeChip, AgreesExactlyWhereThePortsAreTheNarrowestPlace) {
   constexpr double kPlenty = 40;
   for (const traces::Kernel& kernel : {stream(9, 30, "read dram=1/3"), bulk(6, 30)}) {
@@ -301,8 +301,8 @@ TEST(WholeChip, ServesWhatWasRequested) {
   EXPECT_EQ(busy(outcome, "sm_ingress"), busy(outcome, "l2_read"));
 }
 
-// Where SM classes stop asking L2 together, what waits there to be written back is neither lost nor made: the second lot of stores
-// finds as much room in L2 as on the whole chip.
+// If SM classes stop requesting L2 at the same time, bytes that wait there to be written back are neither lost nor invented. The
+// second group of stores finds as much room in L2 as on the whole chip.
 TEST(WholeChip, WritesBackAsManyBytesAsClassesDo) {
   const traces::Kernel writer =
       KernelText("writer", "sm_90")

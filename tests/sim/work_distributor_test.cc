@@ -74,8 +74,8 @@ TEST(WorkDistributor, GivesNothingToSmsOutsideTheRange) {
   EXPECT_EQ(distributor.source(0, 0), sim::CtaSource::kList);
 }
 
-// Of a long kernel one CTA holds SM 0 to the end. Those of the short one go to SM 1 as soon as it has room: nine of them take nine
-// times as long as one.
+// One CTA of a long kernel holds SM 0 to the end. The CTAs of the short kernel go to SM 1 as soon as it has room: nine of them take
+// nine times as long as one.
 TEST(WorkDistributor, GivesTheNextCtaToTheSmThatHasRoom) {
   const traces::Kernel blocker = adder("long", 1, 5000);
   const traces::Kernel one = adder("short", 1);

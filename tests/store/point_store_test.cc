@@ -125,7 +125,7 @@ TEST_F(Store, IsSharedByProcesses) {
   EXPECT_EQ(recorded(), kPoints);
 }
 
-// What another process finished, and removed the plan of, since this one opened the store.
+// Another process finished the points and removed the plan after this process opened the store.
 TEST_F(Store, ReadsTheLogBehindItsClaim) {
   const auto plan = keys(20);
   const auto late = PointStore::open(points()).value();
@@ -246,7 +246,7 @@ TEST_F(Store, ClaimsFollowEachOther) {
   EXPECT_EQ(next(second, 4), std::pair(size_t{3}, size_t{7}));
   EXPECT_EQ(next(first, 100), std::pair(size_t{7}, size_t{10}));
   EXPECT_EQ(next(second, 1), std::pair(size_t{0}, size_t{0}));
-  // Nothing is taken from a process that is at work; when it has ended, what it has left unfinished is.
+  // Points of a process at work are not taken; after its end, its unfinished points are.
   const auto take_over = [](ClaimChain& chain, size_t unfinished_begin) {
     const auto range = chain.take_over([&](const PointRange& each) { return each.begin == unfinished_begin; }).value();
     return range.has_value();
@@ -254,7 +254,7 @@ TEST_F(Store, ClaimsFollowEachOther) {
   EXPECT_FALSE(take_over(second, 0));
   one->withdraw();
   EXPECT_TRUE(take_over(second, 0));
-  EXPECT_FALSE(take_over(second, 0));  // it is at work on them itself
+  EXPECT_FALSE(take_over(second, 0));  // the process itself is at work on them
   EXPECT_FALSE(take_over(second, 5));
 }
 
@@ -303,7 +303,7 @@ TEST_F(Store, KnowsATaskOfSlurmThatHasStartedAgain) {
     unsetenv(name);
 }
 
-// A claim whose text a machine without power has lost stands for one point of a process that has ended.
+// A claim that lost its text in a power failure counts as one point of a process that has ended.
 TEST_F(Store, ALostClaimIsTakenOver) {
   std::ofstream(folder("claims") + "/00000000.0");
   const auto own = Presence::announce(folder("workers")).value();

@@ -74,7 +74,7 @@ Lines join(Lines lines, const Lines& more) {
 }
 
 Lines three_fresh(std::string_view mnemonic, int count) {
-  std::mt19937 random(2);  // its sequence is fixed by the C++ standard
+  std::mt19937 random(2);  // the C++ standard fixes this sequence
   const auto below_64 = [&] { return static_cast<uint32_t>(random() % 64); };
   Lines lines;
   while (lines.size() < static_cast<size_t>(count)) {

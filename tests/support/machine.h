@@ -92,7 +92,7 @@ struct Replay {
 };
 
 sim::Launch launch(const traces::Kernel& kernel, int stream = 0);
-// What simulate() says; throws where it refuses.
+// Returns the outcome of simulate(); throws if it refuses.
 sim::Outcome outcome(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, const sim::Options& options);
 // Replays and throws where simulate() refuses; a deadlock is left to the test.
 Replay replay(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, bool serialise = false);

@@ -41,7 +41,7 @@ struct Scenario {
 // Launches the kernels: streams, priorities, dependences and reservations at random.
 void share_machine(Scenario& scenario);
 
-// What policies add to that, now and then: quotas, SMs of their own, instructions by priority.
+// Adds effects of policies now and then: quotas, SM partitions, issue by priority.
 void bound_machine(Scenario& scenario);
 
 // Makes a few resources of the machine faster or slower, latencies shorter or longer. Returns which, as settings.

@@ -11,7 +11,8 @@ namespace {
 // Warp instructions that a scenario's kernels may issue on one SM: a full replay takes some hundredths of a second.
 constexpr uint64_t kInstructions = 120'000;
 
-// A seed gives one program whoever compiles this: two arguments of a call never draw both, for their order is the compiler's.
+// A seed gives the same program with any compiler: two arguments of a call never both draw, since the order of evaluation is the
+// compiler's.
 
 Lines some_code(int most) {
   Lines lines;
@@ -71,7 +72,7 @@ void add_pipeline(KernelText& kernel, std::string_view trips) {
                               text({"bytes=", size, " barrier=0 cursor=0 stream=0 advance=1"}))}));
 }
 
-// What one role does in every round; `warps` is its number of warps.
+// Returns the instructions of one role in every round; `warps` is its number of warps.
 Lines round(uint32_t warps, bool warpgroup) {
   switch (between(0, 6)) {
     case 0:
@@ -116,7 +117,7 @@ std::string classes(uint64_t trips, uint64_t ctas) {
 traces::Kernel any_recurring_kernel(const std::string& architecture, const std::string& name, uint64_t instructions, uint32_t sms) {
   KernelText kernel(name, architecture);
   const bool hopper = architecture == "sm_90";
-  // The fewer CTAs beside each other, the shorter the period; the same for what a calm round does.
+  // The fewer CTAs run side by side, the shorter the period; the same holds for the work of a calm round.
   const int shared_memory = one_in(3) ? between(0, 49152) : 49152;
   const bool calm = !one_in(4);
   kernel.options(text({"registers=", std::to_string(between(16, 128)), " shared_memory=", std::to_string(shared_memory)}));

@@ -10,7 +10,7 @@ class SetCache {
  public:
   SetCache(uint64_t lines, uint64_t ways) : ways_(ways), sets_(lines / ways) {}
 
-  // Of the sectors asked for, those that the cache has; it has all of them afterwards.
+  // Returns the requested sectors that the cache has; afterwards the cache has all of them.
   uint8_t touch(uint64_t line, uint8_t sectors);
 
  private:

@@ -21,7 +21,7 @@ class WatchedSm {
   std::vector<sim::SmLaunch> launches_;
 };
 
-// Runs what the first of the scenario's SMs receives, all launches at once, and shows it to `observer` at its loop ends.
+// Runs the CTAs that the first of the scenario's SMs receives, all launches at once, and shows it to `observer` at its loop ends.
 void run_watched(const Scenario& scenario, sim::SmObserver& observer);
 
 }  // namespace warpfold::test

@@ -118,7 +118,7 @@ TEST(File, AFullDiskLeavesTheOldFile) {
   EXPECT_EQ(files_in(folder), 1);
 }
 
-// What reading a file of these bytes says.
+// Returns the message for a file of these bytes.
 std::string refusal(std::string_view bytes) {
   const TemporaryFolder folder;
   write_bytes(folder.file("a.wft"), bytes);

@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A change to the messages of a good file, and what reading must say about it.
+// A change to the messages of a good file, and the expected message of the reader.
 struct Forgery {
   std::string name;
   std::string message;

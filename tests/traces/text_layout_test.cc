@@ -1,4 +1,4 @@
-// The layout of the text form: what it changes, what it leaves, and that the kernels stay.
+// The layout of the text form: the parts that it changes, the parts that it leaves, and that the kernels stay.
 #include "traces/text_layout.h"
 
 #include <gtest/gtest.h>

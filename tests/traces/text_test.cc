@@ -96,8 +96,8 @@ end
 )");
 }
 
-// The load's counter is waited for where its result is used; fixed latencies, four cycles from one FADD to the next, become stall
-// counts, and a NOP where they reach across the end of the loop.
+// The use of a load's result waits for the load's counter. Fixed latencies, four cycles from one FADD to the next, become stall
+// counts; latencies that reach across the end of the loop also need a NOP.
 TEST(Text, GetsControlCodesWhereARoleHasNone) {
   const std::string text = R"(kernel x architecture=sm_90
   class all

@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A change that makes the sample wrong, and what validate() must say about it.
+// A change that makes the sample wrong, and the expected message of validate().
 struct Case {
   std::string name;
   std::string message;
@@ -206,7 +206,7 @@ TEST(Validate, AcceptsTheSample) {
   EXPECT_TRUE(valid) << valid.error().text();
 }
 
-// A spill stays in L1; what is predicated off moves nothing.
+// A spill stays in L1; an instruction that is predicated off moves nothing.
 TEST(Validate, AcceptsLocalAndUnexecutedLoadsWithoutBytes) {
   Kernel kernel = sample();
   for (const char* text : {"LDL R4, [R2] ;", "STL [R2], R4 ;", "@!PT LDG.E R4, desc[UR4][R2.64] ;"})

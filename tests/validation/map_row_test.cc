@@ -68,7 +68,7 @@ TEST_F(Rows, AGemmIsRunByWhatItsMakersLibraryHas) {
   EXPECT_EQ(made.library(), "cuBLAS");
   EXPECT_EQ(made.m(), 1);
   EXPECT_FALSE(made.has_tile_m());
-  // A stated tile needs no library; what is not a tile is stated for every candidate.
+  // A stated tile needs no library; any other stated parameter applies to every candidate.
   EXPECT_EQ(gemm_of(",torch.mm,bf16,4096,4096,4096,,1,ms,tile_m=128").tile(), configs::STATED);
   const configs::HopperGemm staged = gemm_of(",torch.mm,bf16,4096,4096,4096,,1,ms,stages=3");
   EXPECT_EQ(staged.tile(), configs::AUTO);

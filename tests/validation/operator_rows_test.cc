@@ -119,7 +119,7 @@ TEST_F(OperatorRows, OfAStreamLimitTheCtasOfAnSm) {
   EXPECT_EQ(stream->runs.front().scenario.kernel(0).elementwise().threads_per_cta(), 256U);
 }
 
-// Of all rows as their sources print them (docs/validation/operators.md); what is not mapped says why.
+// All rows as their sources print them (docs/validation/operators.md); a row that is not mapped has a reason.
 TEST_F(OperatorRows, OfPublishedBenchmarksAreMappedOrRefused) {
   RowMapper mapper(WARPFOLD_SOURCE_DIR "/configs/gpus", {});
   const auto rows = read_measured_rows(WARPFOLD_SOURCE_DIR "/tests/validation/operators/memory_bound.csv");

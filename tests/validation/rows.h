@@ -13,7 +13,7 @@
 
 namespace warpfold::validation {
 
-// Rows of a CSV file, read and mapped to what simulates them.
+// Rows of a CSV file, read and mapped to scenarios.
 class Rows : public testing::Test {
  protected:
   Rows() : file_(std::filesystem::path(testing::TempDir()) / "warpfold_rows.csv") {}
@@ -25,7 +25,7 @@ class Rows : public testing::Test {
     std::ofstream(file_) << text;
     return read_measured_rows(file_.string());
   }
-  // What is wrong, after the file's name.
+  // Returns the error message without the file's name.
   std::string mistake(const std::string& text) const {
     const auto rows = read(text);
     if (!rows) return rows.error().text().substr(file_.string().size());

@@ -37,7 +37,7 @@ TEST(TileTuner, TakesTheFastestAndSaysByHowMuchTheOthersLose) {
     if (candidate.cycles() == 0) continue;
     EXPECT_GE(static_cast<double>(candidate.cycles()), candidate.lower_bound_cycles());
   }
-  // What is not simulated cannot be faster by more than the tolerance.
+  // A candidate that is not simulated cannot be faster by more than the tolerance.
   const double fastest = static_cast<double>(choice.candidates(0).cycles());
   for (const configs::TileCandidate& candidate : choice.candidates()) {
     if (candidate.cycles() > 0) continue;

@@ -133,8 +133,8 @@ TEST(AttentionKeys, ComeFromDramEveryTimeWhereTheHeadsThatRunDoNotFitL2) {
             (traces::MemoryStream{"K", false, 1, 1, 256 * 4096 * 128 * 2}));
 }
 
-// The heads of a group run together and read the same keys: what they need comes once, but for the groups that the end of a wave
-// cuts in two, of which the wave behind has to read the keys again.
+// The heads of a group run together and read the same keys, which therefore come once. If the end of a wave splits a group, the
+// next wave reads the group's keys again.
 TEST(AttentionKeys, OfADecodeStepComeOnceForAllHeadsThatShareThem) {
   for (const uint64_t kv_heads : {1, 2, 4, 8, 16, 32, 64}) {
     const double data = 16.0 * static_cast<double>(kv_heads) * 8192 * 128 * 2;
@@ -205,7 +205,7 @@ TEST(KeyReuse, ReadsAgainWhatTheTilesBetweenHavePushedOut) {
   EXPECT_GT(key_reuse(walks).read_again, 9.9);
 }
 
-// 16 ways: half of what was used a whole L2 ago is gone, next to nothing at a quarter, next to all at twice.
+// 16 ways: of the lines used a whole L2 ago, half are gone; a quarter ago nearly none, two ago nearly all.
 TEST(KeyReuse, ForgetsByTheReuseDistance) {
   EXPECT_NEAR(probability_of_miss(1 << 20, 1 << 20), 0.53, 0.01);
   EXPECT_LT(probability_of_miss(1 << 18, 1 << 20), 1e-4);

@@ -97,7 +97,7 @@ TEST(FlashAttention2Decode, RefusesWhatHasNoKernel) {
   EXPECT_THAT(error_of(alone), HasSubstr("of which there is one"));
 }
 
-// POD-Attention's tile of few queries: a CTA of one warp moves what a CTA of four does.
+// POD-Attention's tile of few queries: a CTA of one warp moves as many bytes as a CTA of four.
 TEST(FlashAttention2Decode, TakesAStatedTile) {
   configs::FlashAttention2 attention = decode(4, 512);
   attention.clear_splits();

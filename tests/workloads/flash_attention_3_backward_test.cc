@@ -33,8 +33,8 @@ struct Mix {
 
 class CountedBackward : public testing::TestWithParam<Mix> {};
 
-// Of one block of queries and warp: what does the arithmetic is as counted to the instruction, the whole within 5 %.
-// flash-attention bafe2530, sm_90a, CUDA 12.4, disassembled.
+// Per block of queries and warp: arithmetic instructions are as counted exactly, all instructions within 5 %. flash-attention
+// bafe2530, sm_90a, CUDA 12.4, disassembled.
 TEST_P(CountedBackward, IsThatOfTheDisassembly) {
   const traces::Kernel kernel = make(backward(GetParam().attention));
   for (const std::string consumer : {"consumer0", "consumer1"}) {

@@ -1,4 +1,4 @@
-// FlashAttention-3 where queries are few: packed heads, split keys, pages, and the kernel that adds the parts up.
+// FlashAttention-3 for few queries: packed heads, split keys, pages, and the kernel that adds the parts up.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What comes before what in FlashAttention-3's kernels, and how far apart, as compiled code has it.
+// The order of instructions in FlashAttention-3's kernels, and their distances, as in compiled code.
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 namespace warpfold::workloads {
 namespace {
 
-// The room of O, where V was, is free when it has been read, which the last warpgroup looks at behind the next tile's first
-// products and before their softmax (mainloop_fwd_sm90_tma_gmma_ws.hpp, tma_store_wait); and not at the end of a tile.
+// The room of O, formerly of V, is free once it has been read. The last warpgroup checks this behind the next tile's first products
+// and before their softmax (mainloop_fwd_sm90_tma_gmma_ws.hpp, tma_store_wait), not at the end of a tile.
 TEST(FlashAttention3Order, TheStoreIsWaitedForInTheNextTile) {
   const traces::Kernel kernel = make(attention(2, 16, 8192, 128));
   const auto& tile = std::get<traces::Loop>(role(kernel, "consumer1").body.at(1)).body;
@@ -28,8 +28,8 @@ TEST(FlashAttention3Order, TheStoreIsWaitedForInTheNextTile) {
   EXPECT_EQ(starting_with(std::get<traces::Block>(other.front()).code, "UTMACMDFLUSH"), 0);
 }
 
-// What lies between the first exponential of the scores and the last one in the compiled 8-bit kernels (July 2024): all of O's
-// shrinking. At head_dim 256 without a mask the turn is over behind the 14th, elsewhere before the first.
+// In the compiled 8-bit kernels (July 2024), all of O's shrinking lies between the first and the last exponential of the scores. At
+// head_dim 256 without a mask the turn is over behind the 14th, elsewhere before the first.
 TEST(FlashAttention3Order, EightBitOutputsShrinkAmongTheExponentials) {
   struct Case {
     configs::FlashAttention3 attention;
@@ -95,8 +95,8 @@ TEST(FlashAttention3Order, WaitsForProductsWhereTheCompilerHasIt) {
   }
 }
 
-// What the compiled kernel without overlap has in a block (fp16, head_dim 128, CUDA 12.4): the first row's exponentials begin while
-// the second row's maximum is exchanged, O shrinks among them, the keys are released behind the maxima, V is looked for among the
+// A block of the compiled kernel without overlap (fp16, head_dim 128, CUDA 12.4). The first row's exponentials begin while the
+// second row's maximum is exchanged, and O shrinks among them. The keys are released behind the maxima. The wait for V is among the
 // exponentials, and the turn is over before the wait for the scores.
 TEST(FlashAttention3Order, WithoutOverlapTheFirstRowGoesAhead) {
   configs::FlashAttention3 plain = attention(2, 16, 8192, 128);
@@ -118,7 +118,7 @@ TEST(FlashAttention3Order, WithoutOverlapTheFirstRowGoesAhead) {
   const size_t first = at("MUFU.EX2", scores);
   EXPECT_EQ(starting_with(part(scores, release), "FMNMX"), 88 + 2);
   EXPECT_LT(release, first);
-  const size_t second_row = place_of(code, "MUFU.EX2", "R9");  // its shrinking
+  const size_t second_row = place_of(code, "MUFU.EX2", "R9");  // shrinking of the second row
   EXPECT_EQ(starting_with(part(first, second_row), "MUFU.EX2"), 1 + 12);
   EXPECT_EQ(starting_with(part(first, second_row), "SHFL"), 2);
   const size_t turn = at("BAR.SYNC");

@@ -17,7 +17,8 @@ std::string error_of(const configs::FlashAttention3& attention, const std::strin
 
 using Counts = std::map<std::string, int>;
 
-// By what bounds them: the pipes of the counted tables, where IMAD and VIADD are one class and FP32 another.
+// Groups instructions by the pipe that bounds them: the pipes of the counted tables, in which IMAD and VIADD are one class and FP32
+// another.
 Counts by_class(const traces::Kernel& kernel, const std::vector<isa::Instruction>& code) {
   Counts counts;
   for (const isa::Instruction& instruction : code) {
@@ -51,7 +52,7 @@ configs::FlashAttention3 with_dropout(configs::Dropout dropout, uint32_t rounds 
 
 class CountedMix : public testing::TestWithParam<Mix> {};
 
-// Of one key block and warp: what does the arithmetic is as counted to the instruction, the whole within 3 %.
+// Per key block and warp: arithmetic instructions are as counted exactly, all instructions within 3 %.
 TEST_P(CountedMix, IsThatOfTheDisassembly) {
   const traces::Kernel kernel = make(GetParam().attention);
   const std::vector<isa::Instruction>& code = loop_body(kernel, "consumer0", GetParam().loop);
@@ -217,7 +218,7 @@ TEST(FlashAttention3, CausalCtasStayAndDrawTiles) {
   EXPECT_EQ(blocks, 512 * (1 + 2 + 3 + 4));
 }
 
-// Each role goes round a loop over tiles for each of their lengths, with the setting up in front of all of them.
+// Each role has a loop over tiles for each of their lengths, with the setup in front of all loops.
 TEST(FlashAttention3, CausalRolesGoRoundTheirTiles) {
   const traces::Kernel kernel = make(causal(32, 16, 512, 128));
   for (const std::string name : {"producer", "consumer0", "consumer1"}) {

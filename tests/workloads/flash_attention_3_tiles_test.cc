@@ -62,7 +62,7 @@ TEST(DrawTiles, TheCtaWithTheLeastWorkDrawsNext) {
   EXPECT_EQ(rest, 11);
 }
 
-// Where every tile is much work besides its blocks, the CTAs take turns: six tiles each, and not five and seven as by the blocks.
+// If every tile is much work besides its blocks, the CTAs take turns: six tiles each, not five and seven as by the blocks.
 TEST(DrawTiles, WorkDecidesAndNotBlocks) {
   const auto drawn =
       draw_tiles(head_after_head(AttentionTiles(causal(4, 384), 128, 128)), 2, [](uint64_t each) { return each + 100; });
@@ -74,8 +74,8 @@ TEST(DrawTiles, WorkDecidesAndNotBlocks) {
   }
 }
 
-// 2048 tiles of 1 to 128 blocks on 132 CTAs: few lengths a CTA, few kinds of CTA, every tile and block still there, and the busiest
-// CTA nearly a tile ahead of the mean, since the longest tiles come last.
+// 2048 tiles of 1 to 128 blocks on 132 CTAs: few lengths per CTA, few kinds of CTA, and no tile or block lost. The busiest CTA is
+// nearly a tile ahead of the mean, since the longest tiles come last.
 TEST(DrawTiles, ManyLengthsShareLoopsAndKeepTheirBlocks) {
   const auto drawn = draw_tiles(head_after_head(AttentionTiles(causal(16, 16384), 128, 128)), 132, blocks);
   EXPECT_LE(drawn.size(), 40);

@@ -1,4 +1,4 @@
-// The structure of FlashAttention-4's backward kernels, counted against what the shape, the source and the paper say.
+// The structure of FlashAttention-4's backward kernels, compared with counts from the shape, the source and the paper.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,8 +44,8 @@ uint64_t tensor_flops(const traces::Kernel& kernel) {
 
 bool in_tensor_memory(const isa::Operand& operand) { return operand.text.starts_with("tmem"); }
 
-// Five products of each pair of blocks. Of a causal head a block of keys meets those queries that do not all come before it; a
-// pair's two blocks those that its first one meets.
+// Five products of each pair of blocks. In a causal head, a block of keys meets the queries that do not all come before it. The two
+// blocks of a pair meet the queries that the first one meets.
 TEST(FlashAttention4Backward, MultipliesFiveTimes) {
   for (const uint32_t head_dim : {64U, 128U}) {
     const traces::Kernel kernel = make(backward(4, 2048, head_dim));
@@ -97,9 +97,9 @@ TEST(FlashAttention4Backward, APairAddsHalfOfTheBytes) {
   EXPECT_EQ(exchanged, 2 * 8ULL * 2048 * 2048);  // half of dS, in 16 bits, sent and received
 }
 
-// The paper's cycles of shared memory for 128 x 128 x 128: operands of the products, dS, dQ in FP32 written and read. It leaves out
-// the numbers of the rows, 512 passes. Of a pair it has 2688, with 384 for the half of dS that changes sides; here it is stored
-// once and read once, and comes without a pass.
+// The paper's cycles of shared memory for 128 x 128 x 128: operands of the products, dS, dQ in FP32 written and read. The paper
+// leaves out the numbers of the rows, 512 passes. Of a pair the paper has 2688, with 384 for the half of dS that changes sides;
+// here that half is stored once and read once, without a further pass.
 TEST(FlashAttention4Backward, SharedMemoryPassesAreThePapers) {
   struct Passes {
     uint64_t paper = 0;
@@ -175,7 +175,7 @@ TEST(FlashAttention4Backward, AFixedOrderPollsACounter) {
   EXPECT_EQ(issued(make(all), "STG"), 8U * 16 * 16);
 }
 
-// Where heads share keys, dK and dV are sums in FP32 and are converted as dQ is.
+// If heads share keys, dK and dV are sums in FP32 and are converted as dQ is.
 TEST(FlashAttention4Backward, SharedKeysAreAddedUp) {
   configs::FlashAttention4 all = backward(8, 1024, 128);
   all.mutable_shape()->set_kv_heads(2);

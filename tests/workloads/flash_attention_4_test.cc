@@ -1,4 +1,4 @@
-// The structure of FlashAttention-4's forward kernel, counted against what the shape and the source say.
+// The structure of FlashAttention-4's forward kernel, compared with counts from the shape and the source.
 #include "workloads/flash_attention_4/flash_attention_4.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,8 @@ TEST(FlashAttention4, MultipliesWhatTheShapeSays) {
   EXPECT_EQ(tensor_flops(causal), causal.flops * 2 * 72 / 128);
 }
 
-// A thread a row: of every block 128 exponentials, with the polynomial 24 or 16 fewer, one for what earlier results shrink by.
+// A thread a row: 128 exponentials per block, 24 or 16 fewer with the polynomial, and one for the factor by which earlier results
+// shrink.
 TEST(FlashAttention4, EmulatesTheLibrarysShareOfExponentials) {
   const auto of_block = [](const configs::FlashAttention4& all, const std::string& on) {
     const traces::Kernel kernel = make(all, on);
@@ -82,8 +83,7 @@ TEST(FlashAttention4, EmulatesTheLibrarysShareOfExponentials) {
   EXPECT_EQ(of_block(all, "b200"), 128);
 }
 
-// Loads that give their largest score spare the comparisons of the others: 63 of a row and block behind the first, of three
-// numbers.
+// Loads that return their largest score save the comparisons: 63 per row and block after the first, of three numbers each.
 TEST(FlashAttention4, TakesTheMaximumOfLoadsOnSm103) {
   configs::FlashAttention4 all = attention(4, 16, 2048, 128);
   const auto loads = [&](const std::string& on) { return issued(make(all, on), "softmax0", "LDTM.STAT"); };

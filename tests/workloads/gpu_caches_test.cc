@@ -1,4 +1,4 @@
-// L1 is what the carve-out for an SM's CTAs leaves of its data memory.
+// L1 is the part of an SM's data memory that the carve-out for its CTAs leaves.
 #include "workloads/common/gpu_caches.h"
 
 #include <gtest/gtest.h>

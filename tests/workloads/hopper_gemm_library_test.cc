@@ -1,4 +1,4 @@
-// What libraries' GEMMs have beside tiles: something fused, parts of k, groups, few rows.
+// Features of libraries' GEMMs besides tiles: fused operations, parts of k, groups, few rows.
 
 #include <gtest/gtest.h>
 
@@ -242,7 +242,7 @@ TEST(StreamK, SharesKBlocksEvenly) {
     const uint64_t blocks = 16 * cta_class.values[0] + cta_class.values[1] + cta_class.values[2];
     EXPECT_TRUE(blocks == 9 || blocks == 10) << cta_class.name;
   }
-  // What is begun in one CTA and ended in another is written once and read once.
+  // Sums that one CTA begins and another ends are written once and read once.
   const auto bytes = bytes_by_stream(kernel);
   EXPECT_GT(bytes.at("parts_read"), 0);
   EXPECT_GE(bytes.at("parts_written"), bytes.at("parts_read"));

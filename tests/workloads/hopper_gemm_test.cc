@@ -168,8 +168,8 @@ configs::HopperGemm block_scaled(uint32_t tile_n) {
   return shape;
 }
 
-// Counted in fp8_gemm.cuh: a k-block loads one scale of B (two where its columns can need two), two of A, multiplies each pair and
-// has one FFMA a sum; a tile loads its scales of B once. It clears all sums before, and never adds them otherwise.
+// Counted in fp8_gemm.cuh. A k-block loads one scale of B (two if its columns may need two) and two of A, multiplies each pair, and
+// has one FFMA per sum. A tile loads its scales of B once. All sums are cleared before the loop, and added only by these FFMA.
 TEST(HopperGemm, BlockScaledSumsTakeOneFfmaEach) {
   for (const auto& [tile_n, scales_of_b] : {std::pair{128U, 1U}, {160U, 2U}}) {
     const traces::Kernel kernel = make(block_scaled(tile_n));
@@ -232,7 +232,7 @@ TEST(HopperGemm, EveryStageExpectsTheBytesThatItReceives) {
   EXPECT_EQ(received, expected);
 }
 
-// 168 -> 40 / 232 is what CUTLASS's kernels do (USETMAXREG in their SASS).
+// CUTLASS's kernels go from 168 to 40 and 232 registers (USETMAXREG in their SASS).
 TEST(HopperGemm, RegistersMoveFromTheProducerToTheConsumers) {
   const auto count_of = [](const traces::Kernel& kernel, const std::string& name) {
     for (const isa::Instruction& instruction : std::get<traces::Block>(role(kernel, name).body.front()).code) {

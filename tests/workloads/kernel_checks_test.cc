@@ -1,4 +1,4 @@
-// What every generated kernel must satisfy, whatever it computes.
+// Requirements on every generated kernel, whatever it computes.
 #include <gtest/gtest.h>
 
 #include "isa/control_code_assigner.h"
@@ -132,8 +132,8 @@ const std::vector<traces::Kernel>& all_kernels() {
   return all;
 }
 
-// The code in execution order with every loop run twice, so that what reaches from one block or pass into the next is seen; with
-// `skip`, loops that a CTA class may give no trips are left out.
+// Appends the code in execution order with every loop run twice, so that effects across blocks and passes are seen. With `skip`,
+// loops that a CTA class may give no trips are left out.
 void unroll(const std::vector<traces::Node>& body, bool skip, std::vector<isa::Instruction>& code) {
   for (const traces::Node& node : body) {
     if (const auto* block = std::get_if<traces::Block>(&node)) {

@@ -16,7 +16,7 @@ traces::Kernel stand_in(configs::OpaqueDemand demand, uint64_t amount, const std
   return make_opaque(opaque, gpu(on)).value();
 }
 
-// Every amount is met to the last word and FMA, in whole rounds and what is left.
+// Every amount is met to the last word and FMA, in whole rounds and a remainder.
 TEST(Opaque, DoesAsMuchAsItStates) {
   for (const uint64_t amount : {1, 3, 4, 15, 16, 33, 1000}) {
     EXPECT_EQ(bytes_by_stream(stand_in(configs::DRAM, amount)).at("in"), 100 * 128 * 4 * amount);

@@ -1,4 +1,4 @@
-// The scenarios of the repository, and what make_kernel adds to the generators.
+// The scenarios of the repository, and the fields that make_kernel adds to the generators.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -39,7 +39,7 @@ TEST(Scenario, QkvAndMaskFollowSequenceAndEmbedding) {
   EXPECT_EQ(bytes_by_stream(kernels[1]).at("mask"), 32ULL * 4096 * 4096 / 8);
 }
 
-// 6 % of the registers and 7 % of shared memory are what one CTA of random numbers needs beside the GEMM's CTA.
+// One CTA of random numbers beside the GEMM's CTA needs 6 % of the registers and 7 % of shared memory.
 TEST(Scenario, MaskFitsBesideTheGemm) {
   for (const char* name : {"qkv_philox_llama3_70b", "qkv_philox_small"}) {
     const std::vector<traces::Kernel> kernels = kernels_of(name);

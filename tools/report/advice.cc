@@ -10,7 +10,7 @@ namespace warpfold::report {
 
 namespace {
 
-constexpr double kLeastChange = 0.0005;  // of a speed; smaller ones are none
+constexpr double kLeastChange = 0.0005;  // of a speed; smaller changes count as none
 
 std::string ctas_text(uint32_t ctas) { return std::to_string(ctas) + (ctas == 1 ? " CTA" : " CTAs"); }
 
@@ -22,7 +22,7 @@ const configs::SmallerFootprint* best_of(const configs::KernelOccupancy& kernel)
   return best;
 }
 
-// "80 registers a thread (88 fewer) and 113.0 kB of shared memory (101.0 fewer)"
+// Returns the smaller footprint in words: "80 registers a thread (88 fewer) and 113.0 kB of shared memory (101.0 fewer)".
 std::string footprint_text(const configs::KernelOccupancy& kernel, const configs::SmallerFootprint& smaller) {
   std::string text;
   if (smaller.registers_per_thread() != kernel.registers_per_thread()) {
@@ -94,7 +94,7 @@ configs::Statement what_if_advice(const configs::Result& result) {
   };
   configs::Statement said;
   std::string text = "No resource makes the run faster by itself.";
-  const configs::VariedResource& most = what_if.resources(0);  // ranked
+  const configs::VariedResource& most = what_if.resources(0);  // sorted by rank
   if (ran(most.better()) && most.better().speedup() > 1 + noise) {
     text = "Largest speed-up: " + varied_name(most, most.better()) + " makes the run " + fixed(most.better().speedup(), 3) +
            " times as fast.";

@@ -16,14 +16,14 @@ namespace {
 // One figure of one run.
 struct Figure {
   double value = 0;
-  double whole = 0;  // what its change is a share of
+  double whole = 0;  // base for the figure's change
   std::string field;
 };
 
-// Group, what, unit: what says that figures of two runs are the same thing.
+// Group, name and unit: figures of two runs with equal keys are compared.
 using Key = std::tuple<std::string, std::string, std::string>;
 
-// Every figure of a run, in the order of the result.
+// All figures of a run, in the order of the result.
 struct Figures {
   std::map<Key, Figure> of;
   std::vector<Key> order;

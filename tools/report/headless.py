@@ -1,4 +1,4 @@
-"""A Chromium without a window, spoken to through a pipe (the DevTools protocol); Python's standard library alone.
+"""A headless Chromium, controlled through a pipe (the DevTools protocol); uses only Python's standard library.
 
 Used by the tests of the report's page and by tools/report/picture.
 """
@@ -13,8 +13,8 @@ import tempfile
 
 
 class Page:
-    """One page in a browser of its own. What went wrong while it was open is in `complaints`, what it asked for in `requests`,
-    what it asked the reader in `dialogs`, which are closed."""
+    """One page in a browser of its own. `complaints` lists errors while the page was open, `requests` the files that the page
+    loaded, `dialogs` the texts of its dialogs, which are closed."""
 
     def __init__(self, path, width=1280, height=900, dark=False):  # a file, or an address with its scheme
         self.complaints = []
@@ -31,14 +31,14 @@ class Page:
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
-        # Processor time of the page's thread: what else the machine does must not count.
+        # Processor time of the page's thread, so that other work of the machine does not count.
         self.call("Performance.enable", timeDomain="threadTicks")
         self.size(width, height)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         self.call("Page.navigate", url=self.url)
         self._wait_for("Page.loadEventFired")
-        self.evaluate("globalThis.drawCharts?.()")  # a report draws what is seen; other pages have nothing to draw
+        self.evaluate("globalThis.drawCharts?.()")  # a report draws only visible charts; other pages have none
 
     def __enter__(self):
         return self
@@ -54,25 +54,25 @@ class Page:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def evaluate(self, expression):
-        """The value of a JavaScript expression; a promise is waited for."""
+        """Returns the value of a JavaScript expression; waits for a promise."""
         answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in answer:
             raise RuntimeError("in the page: " + json.dumps(answer["exceptionDetails"]))
         return answer["result"].get("value")
 
     def processor_seconds(self):
-        """What the page's thread has needed so far."""
+        """Returns the seconds that the page's thread has used so far."""
         metrics = self.call("Performance.getMetrics")["metrics"]
         return next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
 
     def screenshot(self, height=None, scale=1):
-        """The page as PNG, from its top; whole unless `height` is given."""
+        """Returns the page as PNG: the whole page, or its first `height` pixels."""
         height = height or self.evaluate("document.documentElement.scrollHeight")
         clip = {"x": 0, "y": 0, "width": self._width, "height": height, "scale": scale}
         return self._picture(clip)
 
     def screenshot_of(self, selector, scale=1):
-        """The part of the page that an element takes, as PNG."""
+        """Returns the area of an element as PNG."""
         box = self.evaluate(
             f"(() => {{ const b = document.querySelector({json.dumps(selector)}).getBoundingClientRect();"
             "return {x: b.x + scrollX, y: b.y + scrollY, width: b.width, height: b.height}; })()"

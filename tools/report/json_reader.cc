@@ -17,7 +17,7 @@ namespace pb = google::protobuf;
 
 namespace {
 
-// Characters with their positions. Its verbs throw a Diagnostic, which does not leave this file.
+// A position in a text. The functions throw a Diagnostic, which this file catches.
 class Cursor {
  public:
   Cursor(std::string file, std::string_view text) : file_(std::move(file)), text_(text) {}
@@ -36,7 +36,7 @@ class Cursor {
       fail(std::string("expected '").append(1, letter).append("' ").append(where).append(", found ").append(next()));
   }
 
-  // A quoted text, its escapes resolved.
+  // Reads a quoted text and resolves its escapes.
   std::string text() {
     if (peek() != '"') fail("expected a text in quotes, found " + next());
     const size_t start = at_++;
@@ -54,7 +54,7 @@ class Cursor {
     return value;
   }
 
-  // A bare word: a number, true, false.
+  // Reads a bare word: a number, true or false.
   std::string_view word() {
     skip_space();
     const size_t start = at_;
@@ -106,7 +106,7 @@ class Cursor {
     return code;
   }
 
-  // UTF-16: a code point above 0xFFFF is two escapes.
+  // Reads a code point in UTF-16: two escapes for a code point above 0xFFFF.
   uint32_t code_point(size_t start) {
     const uint32_t high = four_digits(start);
     if (high < 0xD800 || high > 0xDFFF) return high;
@@ -168,7 +168,7 @@ class MessageReader {
   }
 
  private:
-  // By its name, or by the earlier name that the schema keeps as its json_name.
+  // Finds a field by its name, or by an earlier name that the schema keeps as its json_name.
   static const pb::FieldDescriptor* field_of(const pb::Descriptor& type, const std::string& name) {
     if (const pb::FieldDescriptor* field = type.FindFieldByName(name)) return field;
     for (int f = 0; f < type.field_count(); ++f) {
@@ -234,7 +234,7 @@ class MessageReader {
     }
   }
 
-  // A number's digits and where they stand; protobuf's own mapping puts 64-bit integers into quotes.
+  // Reads the digits of a number and sets `start` to their position. protobuf's own mapping quotes 64-bit integers.
   std::string digits(size_t& start) {
     const bool quoted = cursor_.peek() == '"';
     start = cursor_.at();

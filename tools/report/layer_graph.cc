@@ -19,7 +19,7 @@ namespace {
 using configs::LayerKernel;
 using configs::LayerTensor;
 
-constexpr double kLetter = 6.2;  // of a label, at the most
+constexpr double kLetter = 6.2;  // width of a letter of a label, at most
 
 constexpr std::pair<std::string_view, std::string_view> kColours[]{
     {"contraction", "blue"}, {"normalisation", "orange"},     {"elementwise", "green"},
@@ -48,7 +48,7 @@ std::string flops_text(uint64_t flops) {
   return flops >= 1'000'000'000 ? rounded(value / 1e9) + " GFLOP" : rounded(value / 1e6) + " MFLOP";
 }
 
-// Letters of at most this many pixels.
+// Shortens a name to at most this width in pixels.
 std::string shortened(const std::string& name, double width) {
   const auto most = static_cast<size_t>(std::max(0.0, width / kLetter));
   return most < 4 ? "" : escape::visible(name, most);
@@ -97,7 +97,7 @@ class Picture {
   }
   static std::string to(const Point& point) { return px(point.x) + " " + px(point.y); }
 
-  // Straight through layers, curved between them.
+  // Returns the path of an edge: straight within layers, curved between them.
   std::string route(const LayerEdge& edge) const {
     const LayerNode& from = node(edge.from);
     const LayerNode& last = node(edge.to);
@@ -115,7 +115,7 @@ class Picture {
     return points.back().y == last.near_side() ? path : path + " L" + to({end, last.near_side()});
   }
 
-  // What is kept goes from the forward pass to the side of the backward pass.
+  // Returns the path of a kept tensor, from the forward pass to the side of the backward pass.
   std::string kept_route(const LayerEdge& edge) const {
     const LayerNode& from = node(edge.from);
     const LayerNode& last = node(edge.to);
@@ -135,7 +135,7 @@ class Picture {
            "\" marker-end=\"url(#" + arrow_ + ")\">" + title_of(tensor(edge.tensor)) + "</path>\n";
   }
 
-  // A whole that several kernels make part by part has the size of this one's part here.
+  // Returns the size of the part of a tensor that this kernel makes; several kernels may each make a part of it.
   uint64_t bytes_from(const LayerNode& maker, int of) const {
     if (maker.kernel < 0 || tensor(of).makers_size() < 2) return tensor(of).bytes();
     uint64_t sum = 0;
@@ -233,7 +233,7 @@ class Picture {
   const configs::LayerReport& report_;
   const configs::LayerVersion& version_;
   LayerPlaces places_;
-  std::string arrow_;                                // the marker's name
+  std::string arrow_;                                // name of the marker
   std::map<std::string, const LayerKernel*> alone_;  // by operator
 };
 

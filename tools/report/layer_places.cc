@@ -12,12 +12,12 @@ namespace {
 using configs::LayerKernel;
 using configs::LayerTensor;
 
-constexpr double kHead = 34;      // above the graph: what it is of
-constexpr double kBetween = 110;  // passes
-constexpr double kBelow = 34;     // room for the labels of what a box stores
+constexpr double kHead = 34;      // room for the title above the graph
+constexpr double kBetween = 110;  // between passes
+constexpr double kBelow = 34;     // room for the labels of a box's stored tensors
 constexpr Gaps kGaps{.across = 26, .down = 74};
 
-// A pass, as a drawing of its own.
+// A pass, laid out as a drawing of its own.
 struct Column {
   bool upwards = false;
   std::vector<int> nodes{};
@@ -143,7 +143,7 @@ class Placer {
     }
   }
 
-  // Ports from left to right as what is behind them lies.
+  // Sorts a node's ports from left to right by the positions of their other ends.
   void sort_ports(int me) {
     const auto place = [&](bool stored) {
       return [this, me, stored](int of) {

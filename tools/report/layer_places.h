@@ -12,7 +12,7 @@ namespace warpfold::report {
 constexpr double kNodeWidth = 236;  // of a kernel's box
 constexpr double kInputWidth = 132;
 constexpr double kNodeLine = 17;   // height of a line of text
-constexpr double kNodeInner = 22;  // of an operator's box within a fused kernel
+constexpr double kNodeInner = 22;  // height of an operator's box within a fused kernel
 constexpr double kGraphMargin = 12;
 
 // A node of a layer's picture: a kernel, or a tensor that comes from outside.
@@ -27,20 +27,20 @@ struct LayerNode {
   std::vector<int> read{};
 
   double centre() const { return corner.x + box.width / 2; }
-  // Where what it stores leaves it, and where what it reads enters it.
+  // The y coordinates at which stored tensors leave the box and read tensors enter it.
   double far_side() const { return corner.y + (upwards ? 0 : box.height); }
   double near_side() const { return corner.y + (upwards ? box.height : 0); }
 };
 
 struct LayerEdge {
   int tensor = 0;
-  int from = 0;  // nodes
+  int from = 0;  // indices of nodes
   int to = 0;
   bool kept = false;  // from the forward pass to the backward pass
   std::vector<Point> bends{};
 };
 
-// The nodes and edges of a version, placed: passes side by side, the backward pass upwards.
+// The nodes and edges of a version with their positions: passes side by side, the backward pass upwards.
 struct LayerPlaces {
   std::vector<LayerNode> nodes{};
   std::vector<LayerEdge> edges{};

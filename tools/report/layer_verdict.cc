@@ -9,7 +9,7 @@ namespace warpfold::report {
 
 namespace {
 
-constexpr double kLeastShare = 0.5;  // per cent of the time; smaller classes are not named
+constexpr double kLeastShare = 0.5;  // percent of the time; smaller classes are not named
 
 std::string version_field(int version, const std::string& name) {
   return "layer.versions[" + std::to_string(version) + "]." + name;

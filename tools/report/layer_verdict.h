@@ -6,8 +6,8 @@
 
 namespace warpfold::report {
 
-// What a layer comes to: its time and where it goes, what fusing saves, what memory and communication cost where they were asked
-// for. Fields begin at `layer`.
+// Returns statements about a layer: its time by class, and the savings of fusion. Also the cost of memory and communication if the
+// user asked about them. Field paths begin at `layer`.
 std::vector<configs::Statement> layer_verdict(const configs::LayerReport& layer);
 
 }  // namespace warpfold::report

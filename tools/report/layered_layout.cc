@@ -11,9 +11,9 @@ namespace warpfold::report {
 namespace {
 
 constexpr int kSweeps = 12;
-constexpr double kBendWidth = 10;  // of a layer that an edge passes through
+constexpr double kBendWidth = 10;  // width that an edge takes in a layer that it passes through
 
-// A box, or the place where an edge passes through a layer.
+// A box, or the point at which an edge passes through a layer.
 struct Item {
   Box box{};
   int layer = 0;
@@ -49,7 +49,7 @@ class Drawing {
       if (link.from < 0 || link.from >= link.to || link.to >= boxes_) throw std::logic_error("an edge of a drawing runs upwards");
       at(link.to).layer = std::max(at(link.to).layer, at(link.from).layer + 1);
     }
-    // What nothing leads to lies directly above the first of its readers.
+    // A box without incoming edges moves to the layer directly above its first reader.
     std::vector<bool> led_to(items_.size(), false);
     std::vector<int> first(items_.size(), -1);
     for (const Link& link : links_) {
@@ -63,7 +63,7 @@ class Drawing {
     }
   }
 
-  // An edge over several layers has an item in each between its ends.
+  // Adds an item in each layer between the ends of an edge.
   void split_links() {
     for (const Link& link : links_) {
       std::vector<int>& path = paths_.emplace_back();
@@ -96,7 +96,7 @@ class Drawing {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   }
 
-  // Of the neighbours' places; its own where it has none.
+  // Returns the mean position of the item's neighbours; without neighbours, the item's position.
   double barycentre(int id, bool from_above, bool from_below) const {
     std::vector<double> all;
     if (from_above) {
@@ -131,7 +131,7 @@ class Drawing {
     return sum;
   }
 
-  // Sweeps down and up; the order with the fewest crossings stays.
+  // Sweeps down and up, and keeps the order with the fewest crossings.
   void order_layers() {
     std::vector<std::vector<int>> best = layers_;
     size_t least = crossings();
@@ -148,7 +148,7 @@ class Drawing {
 
   double apart(int left, int right) const { return (at(left).box.width + at(right).box.width) / 2 + gaps_.across; }
 
-  // The places in order, each as close to its wish as room allows: least squares by pooling neighbours that would overlap.
+  // Places items in order, each as close to its wish as room allows: least squares, by pooling neighbours that would overlap.
   void settle(const std::vector<int>& layer, const std::vector<double>& wishes) {
     struct Pool {
       double sum;  // of wishes less offsets

@@ -9,7 +9,7 @@ struct Point {
   double y = 0;
 };
 
-// A box of a graph, and an edge between two of them: `from` comes before `to` in the list of boxes.
+// A box of a graph, and an edge between two boxes. `from` precedes `to` in the list of boxes.
 struct Box {
   double width = 0;
   double height = 0;
@@ -19,17 +19,17 @@ struct Link {
   int to = 0;
 };
 
-// Heights that a layer lies between. No box of another layer reaches into them.
+// The vertical extent of a layer. No box of another layer reaches into it.
 struct Span {
   double top = 0;
   double bottom = 0;
 };
 
-// Where a graph's boxes lie when its edges run downwards.
+// The positions of a graph's boxes and edges; edges run downwards.
 struct Layered {
-  std::vector<Point> corners;             // upper left, of each box
-  std::vector<Span> layers;               // of each box
-  std::vector<std::vector<Point>> bends;  // of each edge: where it enters and leaves each layer between its ends
+  std::vector<Point> corners;             // upper left, by box
+  std::vector<Span> layers;               // by box
+  std::vector<std::vector<Point>> bends;  // by edge: its points of entry and exit of each layer between its ends
   double width = 0;
   double height = 0;
 };
@@ -39,8 +39,9 @@ struct Gaps {
   double down = 46;
 };
 
-// The layered drawing of Sugiyama, Tagawa and Toda (IEEE Trans. SMC 11(2), 1981): layers by the longest path, the order within a
-// layer by barycentres of the neighbours, places by least squares of the distances to them. Equal graphs have equal drawings.
+// Returns the layered drawing of Sugiyama, Tagawa and Toda (IEEE Trans. SMC 11(2), 1981). Layers follow from the longest path. The
+// order within a layer is by barycentres of the neighbours. Positions minimize the squared distances to the neighbours. Equal
+// graphs have equal drawings.
 Layered layered(const std::vector<Box>& boxes, const std::vector<Link>& links, const Gaps& gaps = {});
 
 }  // namespace warpfold::report

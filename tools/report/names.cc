@@ -13,7 +13,7 @@ namespace {
 
 using Names = std::pair<std::string_view, std::string_view>;
 
-// Besides the pipes, whose words are in configs/pipes.h.
+// Resources other than pipes, whose words are in configs/pipes.h.
 constexpr std::array kResources{
     Names{"issue_slot", "issue slots"},
     Names{"register_read_port", "register read ports"},
@@ -66,7 +66,7 @@ constexpr std::array kPolicies{
     Names{"WARP_INTERLEAVED", "Interleave the warps of the kernels in one CTA"},
 };
 
-// Policies under which kernels of a scenario run beside each other without being changed.
+// Policies under which the kernels of a scenario run side by side unchanged.
 constexpr std::array<std::string_view, 4> kSideBySide{"CONCURRENT", "PRIORITY", "CARVE_OUT", "SLICED"};
 
 std::string words_of(std::string_view name, const auto& table) {
@@ -96,7 +96,8 @@ Kind kind_of(const configs::Kernel& kernel) {
   }
 }
 
-// By the kernel of the scenario whose work it does; limiter-model results have the scenario's kernels themselves.
+// Returns the kind of the scenario's kernel whose work this kernel does. Results of the limiter model contain the scenario's
+// kernels themselves.
 Kind kind_of(const configs::Result& result, const configs::KernelResult& kernel) {
   const std::string& name = kernel.of().empty() ? kernel.name() : kernel.of();
   for (const configs::Kernel& each : result.provenance().scenario().kernel()) {

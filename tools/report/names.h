@@ -7,20 +7,21 @@
 
 namespace warpfold::report {
 
-// A resource in words: wgmma -> "tensor cores (wgmma)", issue_slot -> "issue slots". One that has none here: its name.
+// Returns a resource in words: wgmma -> "tensor cores (wgmma)", issue_slot -> "issue slots". A resource without words here keeps
+// its name.
 std::string resource_words(std::string_view resource);
 
-// What warps in a state wait for, in words: gmma -> "outstanding wgmma".
+// Returns in words the cause of a wait state: gmma -> "outstanding wgmma".
 std::string state_words(std::string_view state);
 
-// A kernel of the result in words: "the GEMM", "the random numbers", "attention" where it is the only one of its kind, else its
-// name. Its kind is that of the scenario's kernel whose work it does.
+// Returns a kernel of the result in words: "the GEMM", "the random numbers" or "attention" if it is the only kernel of its kind,
+// otherwise its name. The kind is that of the scenario's kernel whose work it does.
 std::string kernel_words(const configs::Result& result, std::string_view kernel);
-// What the result's policy does, as an advice: "Run the kernels side by side", "Hide the random numbers under the GEMM".
+// Returns the result's policy as an advice: "Run the kernels side by side", "Hide the random numbers under the GEMM".
 std::string policy_words(const configs::Result& result);
-// The same as the owner of something: "the GEMM's", "the random numbers'".
+// Returns the possessive form: "the GEMM's", "the random numbers'".
 std::string possessive(const std::string& words);
-// At the beginning of a sentence.
+// Returns words for the beginning of a sentence.
 std::string capitalised(std::string words);
 
 }  // namespace warpfold::report

@@ -8,7 +8,7 @@
 namespace warpfold::report {
 
 std::string fixed(double number, int decimals) {
-  if (!std::isfinite(number)) return "-";  // a share of nothing
+  if (!std::isfinite(number)) return "-";  // 0 / 0: a share of an empty whole
   const int size = std::snprintf(nullptr, 0, "%.*f", decimals, number);
   std::string digits(static_cast<size_t>(size) + 1, '\0');
   std::snprintf(digits.data(), digits.size(), "%.*f", decimals, number);

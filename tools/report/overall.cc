@@ -28,7 +28,7 @@ configs::Statement finding(std::initializer_list<std::string_view> text, std::in
 std::string total_field(const configs::Run& run) { return run.path() + ".total_time_us"; }
 double total(const configs::Run* run) { return run->result().total_time_us(); }
 
-// Of runs whose clocks follow from power.
+// Returns the run with the least energy, if the clocks of all runs follow from power.
 std::optional<configs::Statement> least_energy_of(const std::vector<const configs::Run*>& runs) {
   const bool known = std::ranges::all_of(runs, [](const configs::Run* run) { return run->result().has_power(); });
   if (!known) return std::nullopt;
@@ -51,10 +51,10 @@ configs::Statement change_of(const configs::Mover& mover) {
   return finding({"From A to B, ", mover.what(), ": from ", values, relative, "."}, {mover.field_a(), mover.field_b()});
 }
 
-// Which of a kernel's states accounts for most of what its warps spend less, or more: of "rng" the mover "rng: wait".
+// The state of a kernel with the largest decrease, or increase, of its warps' time: "rng: wait" of the kernel "rng".
 struct Cause {
   const configs::Mover* state = nullptr;
-  double share = 0;  // of the change of all states together; nothing unless above 0
+  double share = 0;  // of the change of all states together; meaningful only if above 0
 };
 
 Cause cause_of(const configs::Difference& difference, const std::string& kernel, bool more) {
@@ -70,7 +70,7 @@ Cause cause_of(const configs::Difference& difference, const std::string& kernel,
   return cause;
 }
 
-// The simulation of the same scenario under the same policy as a run of the limiter model.
+// Returns the simulation of the same scenario under the same policy as a run of the limiter model.
 const configs::Run* simulation_of(const configs::Run& model, const std::vector<const configs::Run*>& simulations) {
   const auto found = std::ranges::find_if(simulations, [&model](const configs::Run* run) {
     return run->result().scenario() == model.result().scenario() && run->result().policy() == model.result().policy();

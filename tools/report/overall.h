@@ -7,13 +7,13 @@
 
 namespace warpfold::report {
 
-// What several runs say together, in plain words: which to take, what changed from A to B, how near the limiter model
-// comes. Fields are full paths, the run's before the result's. Empty for a single run.
+// Returns statements about several runs in plain words: which run to choose, the changes from A to B, the error of the limiter
+// model. Fields are full paths: the run's path, then the result's. Empty for a single run.
 std::vector<configs::Statement> overall_findings(const configs::Report& report);
 
-// "The random numbers take 4.08 us less; of the warp time that they save, 42 % went into waiting for ...": the kernel whose time
-// moves most from `before` to another run, and where its warps' time went; with `longer`, of the kernels that take longer, or less.
-// None where no such kernel is in both runs.
+// Returns the statement about the kernel whose time changes most from `before` to another run, with the states that its warps' time
+// went to: "The random numbers take 4.08 us less; of the warp time that they save, 42 % went into waiting for ...". With `longer`,
+// only kernels that take longer, or less, count. None if both runs have no such kernel in common.
 std::optional<configs::Statement> kernel_change(const configs::Result& before, const configs::Difference& difference,
                                                 std::optional<bool> longer = {});
 

@@ -17,7 +17,7 @@ namespace report {
 
 namespace {
 
-// The library's modules are CommonJS; vega_loader.js gives each what it requires.
+// The library consists of CommonJS modules; vega_loader.js gives each module the modules that it requires.
 std::string library() {
   std::string text(page_file("vega_loader.js"));
   for (const EmbeddedFile& file : chart_library_files()) {
@@ -28,7 +28,7 @@ std::string library() {
   return text;
 }
 
-// Our own script, in the order in which CMake lists its files.
+// Returns the page's own script, in CMake's order of the files.
 std::string script() {
   std::string text;
   for (const EmbeddedFile& file : report_page_files()) {
@@ -37,11 +37,11 @@ std::string script() {
   return text;
 }
 
-// JSON without the white space between its parts.
+// Removes the white space between the parts of a JSON text.
 std::string without_space(std::string_view json) {
   std::string text;
   text.reserve(json.size());
-  bool inside = false;   // a text
+  bool inside = false;   // a quoted text
   bool escaped = false;  // the letter after a backslash
   for (const char letter : json) {
     if (inside || (letter != ' ' && letter != '\n')) text += letter;
@@ -51,7 +51,7 @@ std::string without_space(std::string_view json) {
   return text;
 }
 
-// What stands in the template as <!-- insert NAME -->.
+// Returns the replacement for <!-- insert NAME --> in the template.
 std::string insertion(std::string_view name, std::string_view title, std::string_view json) {
   if (name == "title") return escape::html(title);
   if (name == "style") return std::string(page_file("style.css")).append(page_file("graph.css"));

@@ -5,12 +5,12 @@
 
 namespace warpfold::report {
 
-// One self-contained HTML page: the template of page/page.html with its style, its script, the chart library and the data in
-// it. It asks the network for nothing. `json` is a configs.Report with the schema's field names; whatever its texts hold stays
-// data: no text can end the block that it stands in.
+// Returns one self-contained HTML page: the template of page/page.html with its style, its script, the chart library and the data.
+// The page sends no requests to the network. `json` is a configs.Report with the schema's field names. All of its texts stay data:
+// no text can end the block that contains it.
 std::string html_page(std::string_view title, std::string_view json);
 
-// A file of page/ as it was when the program was built.
+// Returns a file of page/ as embedded in the program.
 std::string_view page_file(std::string_view name);
 
 }  // namespace warpfold::report

@@ -8,19 +8,19 @@ namespace warpfold::report {
 
 namespace {
 
-// An estimated run in two results.
+// An estimated run that two results contain.
 struct Shared {
   double a_us = 0;
   double b_us = 0;
   double error_bound = 0;
 };
 
-// Of a result that does not say which runs are estimated.
+// Returns the error of a result that does not list its estimated runs.
 double error_of_whole_us(const configs::Result& result) {
   return result.fold().has_total_error_bound() ? 0 : result.total_time_us() * result.fold().error_bound();
 }
 
-// Microseconds of a cycle; results of one document may have different clocks.
+// Returns the microseconds of a cycle; results of one document may have different clocks.
 double cycle_us(const configs::Result& result) {
   return result.total_cycles() == 0 ? 0 : result.total_time_us() / static_cast<double>(result.total_cycles());
 }

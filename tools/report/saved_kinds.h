@@ -7,12 +7,12 @@
 
 namespace warpfold::report {
 
-// A JSON object that this program writes.
+// A kind of JSON object that this program writes.
 struct SavedKind {
   const google::protobuf::Message* schema;
-  std::string_view words;  // "result", without its article
+  std::string_view words;  // "result", without an article
 };
-// All of them. Of equally many known fields the first counts.
+// Returns all kinds. If two kinds know equally many fields of an object, the first wins.
 const std::array<SavedKind, 6>& saved_kinds();
 
 }  // namespace warpfold::report

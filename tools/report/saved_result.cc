@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kMostFindings = 12;  // of one run
 
-// How many of the keys the type has.
+// Returns the number of keys that the type has.
 size_t known_keys(const google::protobuf::Descriptor& type, const std::vector<std::string>& keys) {
   return static_cast<size_t>(
       std::ranges::count_if(keys, [&type](const std::string& key) { return type.FindFieldByName(key) != nullptr; }));
@@ -38,7 +38,7 @@ std::unexpected<Diagnostic> not_a_result(const std::string& file, const std::str
   return fail_at(file, 1, 1, "expected a result of simulate, compare or model (--format json), found " + what);
 }
 
-// What every result has that a command wrote, and all that shows results relies on. A file that was changed by hand may lack it.
+// Names a missing part that every written result has and that renderers rely on. Only a file that was changed by hand lacks one.
 std::optional<std::string> missing_part(const configs::Result& result) {
   for (const configs::KernelResult& kernel : result.kernels()) {
     if (!std::ranges::equal(kernel.states(), result.kernels(0).states(), {}, &configs::StateCycles::state,
@@ -55,7 +55,8 @@ std::optional<std::string> missing_part(const configs::Result& result) {
   return std::nullopt;
 }
 
-// Numbers of estimated runs are those of a document. What results of other files say of theirs is another run.
+// Renumbers a result's estimated runs, since their numbers are unique within a document only: a number in another file means
+// another run.
 void renumber_estimated(const std::string& file, const configs::Report& others, configs::Result& result) {
   uint32_t taken = 0;
   for (const configs::Run& run : others.run()) {
@@ -96,7 +97,7 @@ void add(const configs::Comparison& comparison, const std::string& prefix, const
   for (const configs::TakenSettings& taken : comparison.taken()) *report.add_taken() = taken;
 }
 
-// Two runs of the same estimator have a difference.
+// Adds the difference of two runs by the same estimator, and the findings over all runs.
 configs::Report finished(configs::Report report) {
   report.set_version(WARPFOLD_VERSION);
   if (report.run_size() == 2 && report.run(0).result().has_model() == report.run(1).result().has_model()) {
@@ -106,7 +107,7 @@ configs::Report finished(configs::Report report) {
   return report;
 }
 
-// The first format that a document states; 0 where it states none.
+// Returns the first format that a document states; 0 if it states none.
 uint32_t stated_format(const std::string& text) {
   static const std::regex kFormat(R"(\"format\"\s*:\s*(\d{1,9}))");
   constexpr size_t kBeginning = 4096;  // the format is a result's first field
@@ -158,7 +159,7 @@ Expected<void> add_file(const std::string& file, const std::string& prefix, conf
 Expected<configs::Report> read_results(const std::vector<std::string>& files) {
   configs::Report report;
   for (size_t f = 0; f < files.size(); ++f) {
-    // Inputs are lettered where there are several: A, B, ..., Z, A1, B1, ...
+    // Several inputs get letters: A, B, ..., Z, A1, B1, ...
     constexpr size_t kLetters = 26;
     std::string prefix;
     if (files.size() > 1) {

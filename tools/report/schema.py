@@ -1,4 +1,4 @@
-"""What the .proto files in configs/ say: the fields of each message and the comments beside them."""
+"""The schemas of the .proto files in configs/: the fields of each message and their comments."""
 
 import collections
 import pathlib
@@ -26,8 +26,8 @@ class Schema:
 
     def _read(self, path):
         stack = []
-        above = []  # comment lines over what comes next
-        last = None  # the field that a comment below goes on with
+        above = []  # comment lines above the next declaration
+        last = None  # the field whose comment the next line may continue
         for line in path.read_text().splitlines():
             comment = re.fullmatch(r"\s*//\s?(.*)", line)
             field = FIELD.match(line)
@@ -71,7 +71,7 @@ class Schema:
             above = []
 
     def problem(self, path):
-        """Why there is no such field as kernels[0].cycles below a result; None if there is one."""
+        """Returns the reason if a path such as kernels[0].cycles is no field of a result; None if it is."""
         steps = path.split(".")
         if re.fullmatch(r"[A-Z]\d*", steps[0]):
             steps = steps[1:]
@@ -91,6 +91,6 @@ class Schema:
 
 
 def paths_of(formula):
-    """The fields in a formula such as (a.b[0].c + a.b[1].c) / a.d: what is neither a number nor an operator."""
+    """Returns the fields in a formula such as (a.b[0].c + a.b[1].c) / a.d: all words but numbers and operators."""
     words = re.findall(r"[A-Za-z_][\w.\[\]]*", re.sub(r"(?<![\w[])\d[\w.]*", " ", formula))
     return [word for word in words if "." in word]

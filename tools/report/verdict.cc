@@ -20,7 +20,7 @@ bool only_policies_differ(const std::vector<Contestant>& runs) {
   });
 }
 
-// Runs of the fastest run's place that differ from it alike.
+// Runs of the fastest run's rank that differ from that run by the same amount.
 struct TiedRuns {
   std::string how;  // "1.96 % slower, told apart from 4.00 %"
   std::vector<std::string> labels;
@@ -31,7 +31,8 @@ std::string how_tied(const configs::Tie& tie) {
   return fixed(100 * tie.slower(), 2) + " % slower, told apart from " + fixed(100 * tie.told_apart_from(), 2) + " %";
 }
 
-// "tied with A, B (the same time), C (1.96 % slower, told apart from 4.00 %)"; fields go to `said`. Empty without a tie.
+// Returns "tied with A, B (the same time), C (1.96 % slower, told apart from 4.00 %)" and adds the fields to `said`. Empty without
+// a tie.
 std::string tied_with(const std::vector<Contestant>& runs, const std::vector<std::optional<configs::Tie>>& ties,
                       configs::Statement& said) {
   std::vector<TiedRuns> groups;
@@ -48,7 +49,7 @@ std::string tied_with(const std::vector<Contestant>& runs, const std::vector<std
   return parts.empty() ? "" : "tied with " + boost::algorithm::join(parts, ", ");
 }
 
-// The ties of the first place, by run.
+// Returns the ties of the first rank, by run.
 std::vector<std::optional<configs::Tie>> ties_for_first(const std::vector<Contestant>& runs) {
   std::vector<const configs::Result*> results;
   std::vector<std::string> labels;

@@ -13,21 +13,21 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kInternalError = 1;  // a defect of the program
 inline constexpr int kUnformatted = 1;    // trace format --check: a file would change
 inline constexpr int kUserError = 2;      // one line on stderr
-inline constexpr int kDeadlock = 3;       // a report of what each warp waits for on stderr
+inline constexpr int kDeadlock = 3;       // on stderr, a report of the wait of each warp
 inline constexpr int kLimit = 4;          // --time-limit or --memory-limit; one line on stderr
-inline constexpr int kCannotWrite = 5;    // one line on stderr; what was there before is still there
+inline constexpr int kCannotWrite = 5;    // one line on stderr; an existing file is unchanged
 
 inline constexpr int kInterrupted = 130;  // by SIGINT, SIGTERM or SIGHUP, which then ends the program
 
-// Why a command ends without a result.
+// The reason for which a command ends without a result.
 struct Failure {
   int exit_code = kUserError;
   std::string text;
-  Diagnostic diagnostic{};  // with the place, where the failure has one; its message is the text otherwise
+  Diagnostic diagnostic{};  // with a position if the failure has one; otherwise only the text
 
   Failure(int code, std::string what) : exit_code(code), text(std::move(what)), diagnostic{{}, 0, 0, text} {}
   Failure(const Diagnostic& what)
-      : text(what.text()), diagnostic(what) {}  // NOLINT(google-explicit-constructor): what main makes of one
+      : text(what.text()), diagnostic(what) {}  // NOLINT(google-explicit-constructor): every diagnostic is a user error
 };
 
 template <typename T>

@@ -152,7 +152,7 @@ class Memory {
 
 struct Launch {
   std::string name;
-  const void* function = nullptr;  // none where the program's GPU cannot have the kernel
+  const void* function = nullptr;  // nullptr if the program's GPU cannot have the kernel
   dim3 grid, block;
   std::vector<Argument> arguments;
   std::vector<size_t> alignments;  // of the parameters
@@ -161,7 +161,7 @@ struct Launch {
   unsigned registers = 0;              // stated where a listing does not say them
   unsigned tensor_memory_columns = 0;  // that a CTA allocates
   double flops = 0;
-  std::string note;                   // what an importer may ask about the data
+  std::string note;                   // question about the data that an importer may ask
   std::function<void()> prepare;      // symbols
   std::function<uint64_t()> texture;  // of the first parameter
   std::function<bool(const Memory&)> check;

@@ -23,8 +23,8 @@ std::function<bool(const Memory&)> product_of_rows(Element element, size_t m, si
   };
 }
 
-// Element of a matrix whose tiles of `rows` x 64 are contiguous, in the order of the 128-byte swizzle, those of a row of tiles
-// behind each other: where element `i` in memory lies in row-major order.
+// Row-major index of element `i` in memory, for a matrix whose tiles of `rows` x 64 are contiguous, in the
+// order of the 128-byte swizzle. The tiles of a row of tiles follow each other.
 inline size_t from_swizzled(size_t i, size_t rows, size_t k) {
   const size_t tile = i / (rows * 64), row = i / 64 % rows, chunk = i / 8 % 8 ^ row % 8;
   const size_t blocks = k / 64;

@@ -1,10 +1,10 @@
-// Kernels that cuBLAS is known to have run, by their names in published profiles, beside those that `tile: AUTO` takes for the same
-// shapes. The known one is among the candidates, so that the one taken may be faster here, but not slower than the tolerance
-// allows.
+// Kernels that cuBLAS is known to have run, by their names in published profiles, beside the kernels that `tile: AUTO` chooses for
+// the same shapes. The known kernel is among the candidates, so the chosen kernel may be faster here, but not slower than the
+// tolerance allows.
 //
-// Shapes: 248320 x M x 2560 in BF16 (a projection to a vocabulary; cuBLAS 13.1.1 on a GH200, kernels listed for 20 values of M:
-// H100's die, simulated as H100 SXM), and four of H100 profiles: 8192 x 8192 x 512 in FP16, 4096^3, 16384 x 4096 x 16384 and
-// 1024^3.
+// The shapes are 248320 x M x 2560 in BF16, and four of H100 profiles: 8192 x 8192 x 512 in FP16, 4096^3, 16384 x 4096 x 16384 and
+// 1024^3. The first is a projection to a vocabulary by cuBLAS 13.1.1 on a GH200 with kernels listed for 20 values of M; it is
+// simulated as H100 SXM, which has the same die.
 
 #include <gtest/gtest.h>
 
@@ -126,7 +126,7 @@ TEST(KnownKernels, AutoTakesOneAsFast) {
     EXPECT_LE(ratio, 1.03);
     near += ratio >= 0.97 ? 1 : 0;
   }
-  // The others are kernels that the simulator finds slower than one of their neighbours (docs/validation/gemm.md).
+  // The simulator finds the remaining kernels slower than one of their neighbours (docs/validation/gemm.md).
   EXPECT_GE(near, 11);
 }
 

@@ -47,7 +47,7 @@ TEST_F(PowerRows, ThatNothingIsFittedToHaveWattsWithinTwelvePercentInTheMean) {
   for (const char* gpu : {"", "A100 SXM4 40GB", "H100 SXM5 80GB", "B200 180GB"}) EXPECT_LE(mean("board power", gpu), 0.12) << gpu;
 }
 
-// What the energies of the tensor cores were fitted to.
+// Rows to which the energies of the tensor cores were fitted.
 TEST_F(PowerRows, OfTheFitsAreMet) {
   for (const configs::ValidatedRow& row : validation.rows()) {
     if (row.id() != "X0656" && row.id() != "X0642") continue;

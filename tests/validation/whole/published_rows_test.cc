@@ -1,8 +1,8 @@
-// Every published row against its simulation, as `warpfold validate` does it: tests/validation/data. Nothing is fitted to these
-// figures. Clocks are those of the GPU files: A100 at 1275 MHz, Hopper SXM at 1600, PCIe at 1424: what they sustain under GEMMs.
+// Every published row against its simulation, as in `warpfold validate`: tests/validation/data. Nothing is fitted to these figures.
+// Clocks are those of the GPU files, sustained under GEMMs: A100 at 1275 MHz, Hopper SXM at 1600, PCIe at 1424.
 //
-// docs/validation_tables.md holds every figure. A figure that moves is either a change of the model that was meant, and then the
-// page is written anew and looked at, or a mistake.
+// docs/validation_tables.md holds every figure. If a figure moves, either the model was changed on purpose, and the page must be
+// written anew and reviewed, or the change is an error.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-// "+12.3 %" -> 12.3; none where the cell does not begin with a number.
+// "+12.3 %" -> 12.3; none if the cell does not begin with a number.
 std::optional<double> number_in(const std::string& cell) {
   std::istringstream stream(cell);
   double number = 0;
@@ -171,14 +171,14 @@ TEST_F(PublishedRows, OfPrefillBesideDecodeHaveThePublishedSign) {
   EXPECT_THAT(missed, testing::ElementsAre("POD-F6-streams-54-of-55"));
 }
 
-// Asked for: 10 % for GEMMs above 256 in every dimension and for attention forward. The second is not met
-// (docs/validation/deviations.md); these bounds hold what there is.
+// Wanted: 10 % for GEMMs above 256 in every dimension and for attention forward. The second is not met
+// (docs/validation/deviations.md); these bounds hold the present state.
 TEST_F(PublishedRows, GroupsAreWithinWhatTheDocumentSays) {
   EXPECT_LE(group("GEMM", "", "").mean(), 0.10);
   EXPECT_LE(group("attention forward", "", "").mean(), 0.12);
   EXPECT_LE(group("attention backward", "flash_attention_2", "H100 SXM5 80GB").mean(), 0.05);
   EXPECT_LE(group("attention backward", "", "").mean(), 0.12);
-  // The paper's rows; what another script times besides the kernels is D64.
+  // The paper's rows. D64: another script also times operations besides the kernels.
   for (const configs::ValidatedRow* row : rows("attention backward", "FlashAttention-3")) {
     if (!row->shape().starts_with("fp16")) continue;
     EXPECT_THAT(row->error(), AllOf(Ge(-0.1), Le(0.1))) << row->id();

@@ -1,5 +1,5 @@
-// Charts: Vega specifications drawn as SVG, each with a title, labelled axes, a description of every mark for screen readers, and
-// its data as a table behind it.
+// Charts: Vega specifications drawn as SVG. Each chart has a title, labelled axes, a description of every mark for screen readers,
+// and a table of its data.
 const {View} = vegaRequire('vega-view');
 const {parse} = vegaRequire('vega-parser');
 Object.assign(vegaRequire('vega-dataflow').transforms, vegaRequire('vega-transforms'), vegaRequire('vega-view-transforms'),
@@ -17,7 +17,7 @@ const chartStyle = {
   text: {font: chartFont, fontSize: 12, fill: 'var(--ink)'},
 };
 
-// Marks of the data: `encode` says how each looks; every mark gets its description and what is shown when it is pointed at.
+// Returns the marks of the data. `encode` gives their look; every mark gets its description and a tooltip.
 function marksOf(type, data, encode, more = {}) {
   return {
     type, from: {data}, aria: true,
@@ -31,7 +31,7 @@ function marksOf(type, data, encode, more = {}) {
   };
 }
 
-// Words beside marks: what they say is in the marks' descriptions already.
+// Returns labels beside marks, hidden from screen readers because the marks' descriptions contain the same words.
 function labelsOf(data, encode) {
   return {type: 'text', from: {data}, aria: false, interactive: false, encode: {enter: encode}};
 }
@@ -49,10 +49,11 @@ function showTip(_, event, __, datum) {
 
 const drawings = [];
 
-// Narrower charts than this drop the words beside their marks, which tables and tips have too.
+// Charts narrower than this drop the labels of their marks; tables and tooltips have the same words.
 const roomyWidth = 520;
 
-// `roomy` is a signal of every chart. Names of marks get at most a third of a chart, numbers along the bottom as many as fit.
+// Draws a chart. `roomy` is a signal of every chart. Labels of marks get at most a third of a chart's width; overlapping numbers
+// along the bottom are dropped.
 function drawSpec(host, spec) {
   const width = Math.max(host.clientWidth, 320);
   const style = {...chartStyle, axis: {...chartStyle.axis, labelLimit: Math.min(220, Math.round(width / 3))}};
@@ -66,13 +67,13 @@ function drawSpec(host, spec) {
   });
 }
 
-// The fields behind a chart's marks, as its host names them.
+// Returns the fields behind a chart's marks, for the attribute of its host.
 function fieldsOf(spec) {
   const fields = spec.data.flatMap(({values}) => values.map((datum) => datum.field ?? ''));
   return [...new Set(fields)].filter((field) => field !== '').join('; ');
 }
 
-// A chart: {id, title, note, spec, legend, table}. `spec.description` says in words what the chart shows.
+// Returns a chart: {id, title, note, spec, legend, table}. `spec.description` describes the chart in words.
 function chart({id, title, note, spec, keys, table}) {
   const host = el('div', {class: 'chart', id: `${id}-chart`, 'data-fields': fieldsOf(spec)});
   const parts = [el('figcaption', {}, el('span', {class: 'title'}, title), ...(note ? [el('span', {class: 'note'}, note)] : []))];
@@ -83,7 +84,7 @@ function chart({id, title, note, spec, keys, table}) {
   return el('figure', {id}, ...parts);
 }
 
-// Draws what is not drawn yet; runs that are folded away wait until they are opened.
+// Draws charts that have not been drawn yet, except in collapsed runs.
 async function drawCharts() {
   for (const drawing of drawings) {
     if (drawing.view || drawing.host.closest('details.run:not([open])') !== null) continue;

@@ -1,4 +1,4 @@
-// What changed from run A to run B, the largest movers first.
+// The changes from run A to run B, largest first.
 const shownMovers = 20;
 
 function moverLabel(mover) {
@@ -21,7 +21,7 @@ function differenceSection(difference) {
   const most = Math.max(...rows.map((row) => Math.abs(row.value)), 0.01);
   const bars = barsSpec({description: 'Bars of the change of each figure, the largest first', rows, height: 26,
     xTitle: 'change (% of the run)', yTitle: 'figure', xFormat: '~f'});
-  // Labels stand across the middle from their bars, where nothing else is: beside the bars' ends they would run into the names.
+  // Labels stand on the opposite side of the axis from their bars: at the bars' ends they would overlap the names.
   bars.scales[0] = {name: 'x', type: 'linear', domain: [-1.05 * most, 1.05 * most], range: 'width', zero: true};
   bars.marks[1].encode.enter = {...bars.marks[1].encode.enter,
     align: {field: 'align'}, x: {scale: 'x', value: 0, offset: {field: 'offset'}}, text: {signal: "roomy ? datum.label : ''"}};

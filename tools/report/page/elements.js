@@ -1,4 +1,4 @@
-// Parts of the page.
+// Elements of the page.
 
 function el(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -9,8 +9,9 @@ function el(tag, attributes = {}, ...children) {
   return element;
 }
 
-// `columns`: {name, unit, text: true for words, sentence: true for many of them, long: true for names that break anywhere}; a row has a cell {text, field} or a plain string for each.
-// On a narrow page each row of a wide table is a list of its cells, each behind the name of its column. Its roles stay those of a table.
+// Returns a table. `columns`: {name, unit, text: true for words, sentence: true for sentences, long: true for names that may break
+// anywhere}. A row has a cell {text, field} or a plain string for each column. On a narrow page, each row of a wide table becomes a
+// list of its cells, each after the name of its column; the ARIA roles stay those of a table.
 const wideTable = 4;
 
 function dataTable(caption, columns, rows) {
@@ -30,7 +31,7 @@ function dataTable(caption, columns, rows) {
       el('thead', {role: 'rowgroup'}, head), el('tbody', {role: 'rowgroup'}, ...body)));
 }
 
-// A titled part of the report with a place in the table of contents.
+// A titled section of the report with an entry in the table of contents.
 const contents = [];
 
 function section(id, title, level, ...children) {
@@ -43,13 +44,13 @@ function paragraph(...children) {
   return el('p', {}, ...children);
 }
 
-// One of the figures at the head of the page.
+// Returns one of the figures at the head of the page.
 function fact(name, {text: words, field}, unit) {
   return el('div', {}, el('dt', {}, name),
     el('dd', {'data-field': field, title: field}, words, ...(unit ? [el('span', {class: 'unit'}, unit)] : [])));
 }
 
-// Colours, patterns and shapes (paths within -1 and 1) with their names.
+// Returns a legend of colours, patterns and shapes (paths within -1 and 1) with their names.
 function legend(entries) {
   return el('ul', {class: 'legend', 'aria-label': 'Legend'}, ...entries.map(({name, fill: paint, shape}) => {
     const key = svgElement('svg', {width: 18, height: 12, 'aria-hidden': 'true'}, shape === undefined

@@ -1,4 +1,4 @@
-// When each kernel runs, and how much longer than alone.
+// The kernels of a run: their times, and their slowdown against running alone.
 
 function kernelTable(run) {
   return dataTable('The kernels of this run', [
@@ -70,7 +70,7 @@ function kernelsSection(run, prefix) {
   }), kernelTable(run), ...assumptionList(run));
 }
 
-// Of imported kernels, what neither the listing nor the launch description says.
+// Returns the assumptions about imported kernels: facts that neither the listing nor the launch description states.
 function assumptionList(run) {
   const assumed = run.result.kernels.flatMap((kernel, k) => (kernel.assumptions ?? []).map((assumption, a) =>
     el('li', {}, `Assumed of ${kernel.name}: `, el('span', {'data-field': fieldOf(run, `kernels[${k}].assumptions[${a}]`)}, assumption))));

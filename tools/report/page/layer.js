@@ -1,4 +1,4 @@
-// What `warpfold layer` found: the operators of a transformer's layer.
+// The results of `warpfold layer`: the operators of a transformer's layer.
 function layerHead(layer) {
   const last = layer.versions.length - 1;
   const {model} = layer;
@@ -11,7 +11,7 @@ function layerHead(layer) {
       fact('simulated', at('simulated_percent', decimals(0)(version.simulated_percent)), '% of the time'))];
 }
 
-// Largest class, bounds, what fusion saves: in words.
+// Returns the table of the kernels `shown` of a version.
 function layerKernelTable(version, v, shown, caption) {
   return dataTable(caption, [
     {name: 'kernel', text: true}, {name: 'class', text: true}, {name: 'operations', unit: 'GFLOP'}, {name: 'words', unit: 'millions'}, {name: 'intensity', unit: 'FLOP/B'},
@@ -30,7 +30,7 @@ function layerKernelTable(version, v, shown, caption) {
   }));
 }
 
-// The picture comes as SVG, whose names are escaped; parsed as XML it is drawn, never run.
+// The picture is SVG with escaped names, parsed as XML, so that scripts in it would not run.
 function layerGraph(version, v) {
   const picture = new DOMParser().parseFromString(report.layer_graph[v], 'image/svg+xml').documentElement;
   return el('div', {class: 'graph', id: `layer-graph-${v}`},

@@ -1,6 +1,6 @@
-// Charts of a transformer's layer: shares of each class of operators, and all launches under the GPU's roofs.
+// Charts of a transformer's layer: the share of each class of operators, and all launches under the GPU's roofs.
 const layerClasses = {
-  __proto__: null,  // a name of the data finds what stands here alone
+  __proto__: null,  // look-ups of names from the data find only the entries of this object
   contraction: {fill: ['blue', 'solid'], style: 0},
   normalisation: {fill: ['orange', 'rising'], style: 4},
   elementwise: {fill: ['green', 'dots'], style: 2},
@@ -52,7 +52,8 @@ function layerSharesChart(version, v) {
   });
 }
 
-// The slope of memory and the flat roofs of products and of all else; a launch without operations has no place under them.
+// Returns the slope of memory and two flat roofs, for products and for all other operations. A launch without operations has no
+// place under them.
 function layerRoofs(layer, low, high) {
   const bandwidth = layer.memory_gb_per_s / 1000;  // TFLOPS at one FLOP a byte
   const top = Math.max(layer.tensor_tflops, layer.vector_tflops);

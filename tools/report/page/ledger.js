@@ -1,4 +1,4 @@
-// Who waited for whom, and where.
+// The contention ledger: victim, culprit and resource of each wait.
 
 function ledgerEntries(run) {
   return run.result.ledger.map((entry, e) => {

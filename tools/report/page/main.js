@@ -12,7 +12,7 @@ function headOf(runs) {
     el('dl', {class: 'facts'}, ...facts)];
 }
 
-// `findings` with full paths.
+// `findings` have full paths.
 function findingsSection(findings, id, level) {
   return section(id, 'In short', level, el('ul', {class: 'findings'}, ...findings.map((finding) => {
     const fields = finding.field.length > 0 ? finding.field.join(', ') : undefined;
@@ -26,13 +26,13 @@ function findingsOf(run) {
 
 function runSections(run, prefix) {
   if (!isSimulation(run)) return [limitersSection(run, prefix), provenanceSection(run, prefix)];
-  // What was asked first, where more was asked than a simulation.
+  // If the command asked for more than a simulation, the answer to its question comes first.
   return [...whatIfSection(run, prefix), ...occupancySection(run, prefix), kernelsSection(run, prefix), resourcesSection(run, prefix), ...memorySection(run, prefix), statesSection(run, prefix), ledgerSection(run, prefix),
     ...slowdownSection(run, prefix), ...powerSection(run, prefix), ...timelineSection(run, prefix), ...rooflineSection(run, prefix),
     ...mixSection(run, prefix), provenanceSection(run, prefix)];
 }
 
-// Runs of a comparison fold away but for the first; their charts are drawn when they are opened or printed.
+// Runs of a comparison are collapsed except the first; their charts are drawn when they are opened or printed.
 function runDetails(run, index) {
   const id = `run-${index}`;
   contents.push({id, title: run.label, level: 1});

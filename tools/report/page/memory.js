@@ -1,4 +1,4 @@
-// What kernels ask of each level of memory, and how well: bytes by level, wavefronts of shared memory by kind of access.
+// The kernels' demand on each level of memory and its efficiency: bytes by level, wavefronts of shared memory by kind of access.
 const memoryLevels = [
   {name: 'asked of L1 and L2', colour: 'sky', pattern: 'solid'}, {name: 'served by L1', colour: 'green', pattern: 'rising'},
   {name: 'between SMs and L2', colour: 'blue', pattern: 'falling'}, {name: 'between L2 and DRAM', colour: 'orange', pattern: 'dots'},

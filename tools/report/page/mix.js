@@ -1,4 +1,4 @@
-// What kernels are made of: warp instructions by pipe, and the opcodes that are issued most.
+// The instruction mix of kernels: warp instructions by pipe, and the opcodes that are issued most.
 
 function mixSection(run, prefix) {
   const roles = run.result.kernels.flatMap((kernel, k) => (kernel.mix ?? []).map((role, r) => ({kernel, role, base: `kernels[${k}].mix[${r}]`})));

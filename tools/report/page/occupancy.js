@@ -1,10 +1,10 @@
-// How many CTAs fit on an SM, over each quantity of a kernel's footprint, and what smaller footprints gain.
+// The number of CTAs that fit on an SM, over each quantity of a kernel's footprint, and the gain from smaller footprints.
 const curveNames = {
-  __proto__: null,  // a name of the data finds what stands here alone
+  __proto__: null,  // look-ups of names from the data find only the entries of this object
   registers_per_thread: 'registers (a thread)', shared_memory_bytes: 'shared memory (bytes a CTA)', warps_per_cta: 'warps (a CTA)',
 };
 
-// A step goes up to the largest value with which so many CTAs fit.
+// Returns the steps of a curve. A step ends at the largest value with which its number of CTAs fits.
 function curveSteps(run, curve, base) {
   let from = 0;
   return curve.points.map((point, p) => {

@@ -1,8 +1,8 @@
-// Colours of Okabe and Ito, which people with any common colour vision tell apart; the style sheet has their values for light,
-// dark and paper. A pattern goes with each, so that no meaning hangs on colour alone.
+// The colours of Okabe and Ito, which people with any common colour vision can distinguish; the style sheet has their values for
+// light, dark and paper. Each colour has a pattern, so that no meaning depends on colour alone.
 const patterns = ['solid', 'rising', 'falling', 'dots', 'lines', 'bars', 'grid', 'waves'];
 
-// A fill by colour name and pattern, defined when it is first used.
+// Fills by colour name and pattern; each is defined at its first use.
 const fills = new Map();
 
 function svgElement(tag, attributes, ...children) {
@@ -42,7 +42,7 @@ function fill(colour, pattern = 'solid') {
   return fills.get(id);
 }
 
-// Kernels of a result in its order.
+// Colours of kernels, in the order of the result.
 const kernelColours = ['blue', 'orange', 'green', 'purple', 'sky', 'vermillion', 'yellow', 'grey'];
 
 function kernelFill(index) {
@@ -50,9 +50,9 @@ function kernelFill(index) {
   return fill(kernelColours[index % kernelColours.length], patterns[round % patterns.length]);
 }
 
-// States of warps: what they have in common shares a colour.
+// Fills of warp states; related states share a colour.
 const stateFills = {
-  __proto__: null,  // a name of the data finds what stands here alone
+  __proto__: null,  // look-ups of names from the data find only the entries of this object
   selected: ['green', 'solid'],
   wait: ['sky', 'solid'],
   not_selected: ['yellow', 'dots'],

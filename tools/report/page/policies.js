@@ -1,4 +1,4 @@
-// Several simulations of the same kernels: how long each takes, what the kernels pay, what limits each.
+// Several simulations of the same kernels: the time, the kernels' slowdowns and the limit of each.
 
 function barsSpec({description, rows, xTitle, yTitle, xFormat = '~s', height = 30, domainMax}) {
   return {

@@ -1,4 +1,4 @@
-// What a run takes from the board, where its clock follows from power.
+// The board's power and energy in a run whose clock follows from power.
 const millijoules = (joules) => decimals(3)(1e3 * joules);
 
 function energyTable(run) {

@@ -1,4 +1,4 @@
-// A profiled step, as `warpfold profile` reports it: measured beside simulated times, what overlaps, and the plan.
+// A profiled step, as `warpfold profile` reports it: measured and simulated times, overlaps in the trace, and the plan.
 const shownKernels = 15;
 
 const atProfile = (path, words) => ({text: words, field: `profile.${path}`});
@@ -6,7 +6,7 @@ const kernelRow = (name, row) => `${row}: ${name}`;
 const familyOf = (kernel) => kernel.family || 'unknown';
 
 const assumptions = {
-  __proto__: null,  // a name of the data finds what stands here alone
+  __proto__: null,  // look-ups of names from the data find only the entries of this object
   DRAM: 'bound by DRAM',
   ISSUE: 'bound by the issue of instructions',
   LATENCY: 'bound by latency',
@@ -23,7 +23,7 @@ function profileHead(profile) {
       fact('of the kernel time', atProfile('gain_us, profile.kernel_us', percent(ratio(profile.gain_us, profile.kernel_us)))))];
 }
 
-// A bar for a kernel's measured time in the step, and a thin one for as many launches as simulated.
+// Returns a bar for a kernel's measured time in the step, and a thin bar for the simulated time of the same number of launches.
 function stepBars(kernels) {
   return kernels.flatMap(({kernel, k}) => {
     const name = kernelRow(kernel.short_name, k + 1);
@@ -108,7 +108,7 @@ function timeSection(profile) {
     fact('launches overlap', atProfile('overlap_us', timeText(profile.overlap_us))), fact('copies', atProfile('copies_us', timeText(profile.copies_us)))));
 }
 
-// Kernels that ran both alone and beside another, the costliest first.
+// Lists kernels that ran both alone and beside another kernel, the costliest first.
 function overlapSection(profile) {
   const ran = profile.kernels.map((kernel, k) => ({kernel, k, cost: (kernel.beside_us - kernel.alone_us) * kernel.beside}))
     .filter(({kernel}) => kernel.beside > 0 && kernel.alone_us > 0).sort((a, b) => b.cost - a.cost);

@@ -1,6 +1,6 @@
-// What each run can be made again from.
+// The inputs from which each run can be reproduced.
 
-// What --self-check has simulated again.
+// Returns the result of --self-check.
 function selfCheckText(check) {
   const share = check.instructions > 0 ? check.instructions_checked / check.instructions : 0;
   const off = check.cycles_error > 0 ? `, bounded cycles off by at most ${percent(check.cycles_error, 3)}` : '';

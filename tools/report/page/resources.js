@@ -1,6 +1,7 @@
-// Speed of light: how near each pipe, port and memory came to its capacity over the whole run.
+// Speed of light: the use of each pipe, port and memory over the whole run, as a share of its capacity.
 const resourceGroups = [
-  {name: 'issue and math pipes', colour: 'blue', pattern: 'solid', has: []},  // what is in no other group, so that a new pipe is here
+  {name: 'issue and math pipes', colour: 'blue', pattern: 'solid', has: []},  // resources of no other group, so that a new pipe is
+                                                                              // here
   {name: 'memory of the SM', colour: 'orange', pattern: 'rising', has: ['memory_issue', 'memory_queue', 'shared_memory', 'l1', 'bulk_copy', 'sm_ingress', 'sm_egress']},
   {name: 'memory of the chip', colour: 'purple', pattern: 'dots', has: ['l2_read', 'l2_write', 'dram']},
 ];

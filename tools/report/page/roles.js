@@ -11,7 +11,7 @@ function roleBars(run) {
   })));
 }
 
-// Phases in which warps of the role spend next to nothing of the kernel's time say nothing.
+// Phases with a smaller share of the kernel's resident warp-cycles are left out.
 const leastShare = 0.002;
 
 function rolesChart(run, prefix) {

@@ -1,6 +1,6 @@
-// The hierarchical roofline of each kernel: what each level of memory and each pipe would let it do, and what it does.
+// The hierarchical roofline of each kernel: the ceiling of each level of memory and of each pipe, and the kernel's rate.
 const levelStyle = {
-  __proto__: null,  // a name of the data finds what stands here alone
+  __proto__: null,  // look-ups of names from the data find only the entries of this object
   shared_memory: {name: 'shared memory and L1', colour: 'blue', shape: 'circle', dash: []},
   l2: {name: 'L2', colour: 'orange', shape: 'square', dash: [7, 3]},
   dram: {name: 'DRAM', colour: 'purple', shape: 'triangle-up', dash: [2, 3]},
@@ -9,7 +9,7 @@ const shownCeilings = 3;
 
 const rooflineHeight = 320;
 
-// Roofs nearer to each other than a line of text share the label of the highest one; `decades` of the axis are its whole height.
+// Roofs whose distance is less than a line of text share the label of the highest roof. `decades`: the axis's height.
 function shareLabels(flats, decades) {
   let first;
   for (const flat of [...flats].sort((a, b) => b.y - a.y)) {
@@ -32,7 +32,7 @@ function rooflineSpec(run, kernel, k) {
   const low = Math.min(...levels.map((level) => level.intensity), ...ceilings.flatMap((ceiling) => levels.map((level) =>
     ceiling.operations_per_ns / level.ceiling_gb_per_s))) / 4;
   const high = Math.max(...levels.map((level) => level.intensity), ...levels.map((level) => top / level.ceiling_gb_per_s)) * 4;
-  // Billions a second, or where there are many of them, trillions.
+  // Billions a second, or trillions for large numbers.
   const scale = top >= 1e4 ? 1000 : 1;
   const unit = `${scale > 1 ? 'trillions' : 'billions'} of ${roofline.operation}s a second`;
   const close = levels.some((level, l) => l > 0 && Math.max(level.intensity, levels[l - 1].intensity) < 2 * Math.min(level.intensity, levels[l - 1].intensity));

@@ -1,7 +1,7 @@
-// Measured against simulated on logarithmic axes that are alike: on the line both are the same, in the band they are within 10 %.
+// Measured against simulated values on equal logarithmic axes: on the line both are equal, in the band they differ by up to 10 %.
 const scatterBand = 0.1;
 
-// Paths within -1 and 1, a shape with each colour.
+// Paths within -1 and 1, a shape for each colour.
 const scatterStyles = [
   {colour: 'blue', shape: 'M1,0A1,1,0,1,1,-1,0A1,1,0,1,1,1,0Z'},
   {colour: 'vermillion', shape: 'M-0.9,-0.9H0.9V0.9H-0.9Z'},
@@ -17,7 +17,7 @@ function scatterStyle(index) {
   return scatterStyles[index % scatterStyles.length];
 }
 
-// Round numbers within the domain of a logarithmic axis: closer together where it covers less than a decade.
+// Returns round numbers within the domain of a logarithmic axis; they are closer together if it covers less than a decade.
 function logarithmicTicks([low, high]) {
   const steps = high / low < 10 ? [1, 1.5, 2, 3, 4, 5, 6, 8] : high / low < 1000 ? [1, 2, 5] : [1];
   const ticks = [];

@@ -1,6 +1,6 @@
-// What a kernel takes longer than alone, by cause: from the time alone to the time here.
+// The slowdown of a kernel by cause: from its time alone to its time in this run.
 const lossKinds = {
-  __proto__: null,  // a name of the data finds what stands here alone
+  __proto__: null,  // look-ups of names from the data find only the entries of this object
   contention: {name: 'contention: waits for a resource that another kernel held', fill: ['vermillion', 'solid']},
   inherited: {name: 'inherited: waits for a warp of its kernel that another kernel delayed', fill: ['orange', 'rising']},
   hidden: {name: 'hidden: contention during which the warp would also have waited alone', fill: ['yellow', 'waves']},
@@ -10,7 +10,7 @@ const lossKinds = {
   rest: {name: 'rest: launch, tail and remainder', fill: ['grey', 'solid']},
 };
 const shownLosses = 10;
-const leastSlowdown = 0.01;  // of the time alone: a smaller one is a difference between large losses and gains
+const leastSlowdown = 0.01;  // of the time alone: a smaller slowdown is a small difference between large losses and gains
 
 function lossName(loss) {
   if (loss.kind === 'rest') return 'rest';
@@ -18,7 +18,7 @@ function lossName(loss) {
   return loss.culprit === '' ? `${kind}: ${loss.resource}` : `${kind}: ${loss.culprit}, ${loss.resource}`;
 }
 
-// Rows of the waterfall, each from where the one before ends; the smallest losses are one row.
+// Returns the rows of the waterfall, each starting at the end of the row before; the smallest losses share a row.
 function waterfallRows(run, kernel, k) {
   const us = ratio(run.result.total_time_us, run.result.total_cycles);
   const base = `kernels[${k}].slowdown`;
@@ -47,7 +47,7 @@ function waterfallRows(run, kernel, k) {
 function waterfallSpec(rows, name) {
   const low = Math.min(...rows.slice(1, -1).flatMap((row) => [row.from, row.to]), rows[0].to);
   const high = Math.max(...rows.flatMap((row) => [row.from, row.to]));
-  const origin = Math.max(0, low - 1.5 * (high - low));  // the ends of the bars for alone and here matter, not their length
+  const origin = Math.max(0, low - 1.5 * (high - low));  // the ends of the first and last bars matter, not their length
   const places = rows.map((row) => ({...row, from: Math.max(row.from, origin), right: Math.max(row.from, row.to)}));
   return {
     description: `A waterfall from the time of ${name} alone to its time here, a step for each cause`,
@@ -75,7 +75,7 @@ function waterfallSpec(rows, name) {
   };
 }
 
-// Whether the slowdown is too small for causes, or lies within folding's bounds of the run here and of the run alone.
+// True if the slowdown is too small to split into causes, or lies within folding's error bounds of the two runs.
 function slowdownIsNoise(run, kernel) {
   const {solo_cycles: alone, cycles} = kernel.slowdown;
   return Math.abs(cycles - alone) <= Math.max(2 * openShare(run), leastSlowdown) * alone;

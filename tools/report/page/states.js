@@ -1,4 +1,4 @@
-// What resident warps did: issued, or waited, for which reason.
+// The states of resident warps: issuing, or waiting, by reason.
 
 // `bars`: {name, states: [{state, warp_cycles, field}], whole, wholeField}
 function stackRows(bars) {

@@ -1,4 +1,4 @@
-// When CTAs ran on an SM of each class, and what was busy then.
+// Timelines of an SM of each class: its CTAs, and its busy resources.
 const shownClasses = 3;
 
 function slotsSpec(run, sm, s, usPerCycle) {
@@ -15,7 +15,7 @@ function slotsSpec(run, sm, s, usPerCycle) {
     tip: `${count(span.periods)} periods skipped, ${span.exact ? 'exactly' : 'within the bound'}: ${rounded(span.cycles * usPerCycle)} us`,
     field: fieldOf(run, `${base}.folded[${f}].cycles`),
   }));
-  // Behind the others, in the slots in which the kernel's CTAs are drawn.
+  // Drawn behind the CTAs, in the slots that the kernel's CTAs use.
   const leftOut = sm.kernels.flatMap((span, k) => (span.ctas_left_out > 0 ? [{
     from: span.left_out_from_cycle * usPerCycle, to: span.left_out_to_cycle * usPerCycle,
     tip: `${count(span.ctas_left_out)} CTAs of ${kernelName(span.kernel)} not drawn: ${rounded(span.left_out_from_cycle * usPerCycle)} to ${rounded(span.left_out_to_cycle * usPerCycle)} us`,
@@ -50,7 +50,7 @@ function slotsSpec(run, sm, s, usPerCycle) {
   };
 }
 
-// What each role of the CTA in a slot is at. The first lanes are shown; the rest are in the JSON of the result.
+// Fills of the phases that each role of a slot's CTA is in. Only the first lanes are shown; the result's JSON has all of them.
 const phaseFills = {__proto__: null, prologue: ['sky', 'lines'], main_loop: ['green', 'solid'], epilogue: ['orange', 'rising']};
 const shownLanes = 16;
 
@@ -99,7 +99,7 @@ function phasesChart(run, sm, s, prefix, usPerCycle) {
   })];
 }
 
-// Lanes of the sub-cores together, by resource.
+// Returns the use of each resource, with the lanes of all sub-cores added.
 function useCells(run, sm, s, usPerCycle) {
   const resources = [...new Set(run.result.timeline.lanes.map((lane) => lane.resource))];
   return sm.windows.flatMap((window, w) => resources.map((resource) => {
@@ -127,7 +127,7 @@ function useSpec(cells, end) {
       {orient: 'bottom', scale: 'x', title: 'time (us)', tickCount: 8},
       {orient: 'left', scale: 'y', title: 'resource', ticks: false},
     ],
-    // As tall as it is busy, as deep too: the height says it without colour.
+    // Height and opacity both show the use, so that the chart is readable without colour.
     marks: [marksOf('rect', 'cells', {
       x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'},
       y: {signal: "scale('y', datum.resource) + bandwidth('y') * (1 - min(1, datum.use))"}, height: {signal: "bandwidth('y') * min(1, datum.use)"},

@@ -1,9 +1,9 @@
-// What `warpfold validate` found: measured rows beside their simulations.
+// The results of `warpfold validate`: measured rows beside their simulations.
 const shownWorst = 15;
 
 const atValidation = (path, words) => ({text: words, field: `validation.${path}`});
 
-// Of profiles, a row is a kernel's launches, and groups count launches.
+// In a validation of profiles, a row holds all launches of a kernel, and groups count launches.
 const ofProfiles = (validation) => validation.launches > 0;
 
 function signedPercent(share) {
@@ -21,9 +21,9 @@ function validationHead(validation) {
       ...families.map(({group, g}) => fact(`${group.family}, mean error`, atValidation(`groups[${g}].mean`, decimals(1)(100 * group.mean)), '%')))];
 }
 
-// Kinds of figures that rows hold, each with a chart of its own.
+// Kinds of figures that rows hold, with a chart for each.
 const quantities = {
-  __proto__: null,  // a name of the data finds what stands here alone
+  __proto__: null,  // look-ups of names from the data find only the entries of this object
   time_us: {what: 'time', unit: 'us', title: 'Simulated against measured time of each row'},
   watts: {what: 'board power', unit: 'W', title: 'Simulated against measured board power of each row'},
   clock_mhz: {what: 'clock', unit: 'MHz', title: 'Simulated against measured clock under the cap of each row'},

@@ -1,9 +1,9 @@
-// The report's data and the figures in it. A figure knows the field of the result that it comes from.
-// Vega keeps marks in plain objects by their names, in which one name has no place: it gets a blank.
+// The report's data and its figures. A figure knows the field of the result that it comes from. Vega keeps marks in plain objects
+// by their names, where the name __proto__ would set the prototype; that name gets a blank.
 const report = JSON.parse(document.getElementById('report-data').textContent,
   (_, value) => (value === '__proto__' ? '__proto__ ' : value));
 
-// The value at a path such as kernels[0].states[2].warp_cycles below a run's result.
+// Returns the value at a path such as kernels[0].states[2].warp_cycles below a run's result.
 function valueAt(run, path) {
   return path.split('.').reduce((value, step) => {
     const [name, ...indexes] = step.split(/[[\]]+/).filter((part) => part !== '');
@@ -15,12 +15,12 @@ function fieldOf(run, path) {
   return `${run.path}.${path}`;
 }
 
-// A cell of a table: its text, and the field or the formula of fields behind it.
+// Returns a cell of a table: its text, and the field or the formula of fields behind it.
 function figure(run, path, format) {
   return {text: format(valueAt(run, path)), field: fieldOf(run, path)};
 }
 
-// `formula` holds paths in braces: "{kernels[0].cycles} / {total_cycles}".
+// `formula` contains paths in braces: "{kernels[0].cycles} / {total_cycles}".
 function derived(run, formula, text) {
   return {text, field: formula.replace(/\{([^}]+)\}/g, (_, path) => fieldOf(run, path))};
 }
@@ -39,23 +39,24 @@ function percent(share, digits = 1) {
   return `${decimals(digits)(100 * share)} %`;
 }
 
-// Three digits that matter, all that stand before the point.
+// Returns three significant digits, or all digits before the point.
 function rounded(number) {
   if (number === 0) return '0';
   const before = Math.floor(Math.log10(Math.abs(number))) + 1;
   return decimals(Math.min(6, Math.max(0, 3 - before)))(number);
 }
 
-// A time in the unit that people would say it in.
+// Returns a time in the unit that people would use.
 function timeText(us) {
   if (us >= 1e6) return `${rounded(us / 1e6)} s`;
   return us >= 1e3 ? `${rounded(us / 1e3)} ms` : `${rounded(us)} us`;
 }
 
-// The share of a time that bounded folding leaves open.
+// Returns the error bound of bounded folding, as a share of the run's time.
 const openShare = (run) => run.result.fold?.error_bound ?? 0;
 
-// How far the difference of two total times may be off, in us; an estimated run that both contain has one error (tools/report/ranking.h).
+// Returns the error bound of the difference of two total times, in us. An estimated run that both contain has a single error
+// (tools/report/ranking.h).
 function errorOfDifference(a, b) {
   if (a === b) return 0;
   const bounds = new Map();
@@ -73,7 +74,7 @@ function errorOfDifference(a, b) {
   return [...bounds].reduce((error, [run, bound]) => error + bound * Math.abs((inA.get(run) ?? 0) - (inB.get(run) ?? 0)), whole(a) + whole(b));
 }
 
-// Whether no run is faster than another one for certain: the rule of the runs' ranks.
+// True if no run is certainly faster than another: the rule of the runs' ranks.
 function tied(runs) {
   const results = runs.map(({result}) => result);
   return results.every((a) => results.every((b) => a.total_time_us - b.total_time_us <= errorOfDifference(a, b)));

@@ -1,5 +1,5 @@
-// Debian ships the chart library as CommonJS modules. Each is wrapped in a call of vegaModule; vegaRequire runs it when it is
-// first asked for.
+// Debian ships the chart library as CommonJS modules. Each module is wrapped in a call of vegaModule; vegaRequire runs a module at
+// its first use.
 const vegaDefinitions = new Map();
 const vegaExports = new Map();
 

@@ -1,4 +1,4 @@
-// What more or less of each resource would change, one at a time.
+// The effect of more or less of each resource, varied one at a time.
 const shownResources = 18;
 const leastChange = 0.05;  // % of the run's speed
 
@@ -8,7 +8,7 @@ function whatIfSection(run, prefix) {
   const change = (variation) => (variation && variation.speedup > 0 ? 100 * (variation.speedup - 1) : 0);
   const reach = (resource) => Math.max(Math.abs(change(resource.better)), Math.abs(change(resource.worse)));
   const ranked = whatIf.resources.map((resource, r) => ({resource, r}));
-  // Those with the longest bars, in the order of the result: what is most worth having more of comes first.
+  // Takes the resources with the longest bars, in the order of the result: the resource whose increase gains most comes first.
   const longest = [...ranked].sort((a, b) => reach(b.resource) - reach(a.resource)).slice(0, shownResources);
   const noise = Math.max(100 * whatIf.noise, leastChange);
   const shown = ranked.filter((each) => longest.includes(each) && reach(each.resource) > noise);

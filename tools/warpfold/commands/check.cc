@@ -34,7 +34,7 @@ namespace warpfold::cli {
 
 namespace {
 
-// "1 kernel", "2 kernels"
+// Returns a count with its noun: "1 kernel", "2 kernels".
 std::string counted(size_t count, const std::string& what) { return std::to_string(count) + " " + what + (count == 1 ? "" : "s"); }
 
 Outcome<std::string> check_gpu_file(const std::string& path) {
@@ -45,7 +45,7 @@ Outcome<std::string> check_gpu_file(const std::string& path) {
   return "GPU " + gpu->name();
 }
 
-// Its policy is carried out, kernels and all, for that is where shapes, segments and shares are found not to fit.
+// Makes the launch plan too, with all kernels: only then do shapes, segments and shares that do not fit show.
 Outcome<std::string> check_scenario_file(const std::string& path, const std::vector<std::string>& settings) {
   configs::Places places;
   const auto scenario = configs::load_scenario(path, settings, &places);
@@ -72,7 +72,7 @@ Outcome<std::string> check_model_file(const std::string& path, const std::vector
   return "model card " + model->name() + " of " + counted(static_cast<size_t>(model->operator__size()), "operator");
 }
 
-// The listing that it names is read as well.
+// Also reads the listing that the launch description names.
 Outcome<std::string> check_launch_file(const std::string& path, const std::vector<std::string>& settings) {
   const auto launch = configs::load_kernel_launch(path, settings);
   if (!launch) return std::unexpected(Failure(launch.error()));
@@ -103,7 +103,7 @@ Outcome<std::string> check_trace_file(const std::string& path) {
   return "trace of " + counted(kernels->size(), "kernel");
 }
 
-// The functions of one architecture; fails for the first instruction that it does not have.
+// Returns the listing's functions for one architecture. Fails at the first instruction that the architecture lacks.
 Expected<std::string> functions_of(const std::string& path, const std::string& text, const std::string& name, bool alone) {
   const auto architecture = isa::Architecture::find(name);
   if (!architecture) return fail(path + ": " + architecture.error().message);
@@ -119,7 +119,8 @@ Expected<std::string> functions_of(const std::string& path, const std::string& t
   return functions;
 }
 
-// Of the architectures that it names; where it names none, of the first that has its opcodes.
+// Checks the listing for each architecture that it names. If it names none, takes the first architecture that has all of its
+// opcodes.
 Outcome<std::string> check_listing_file(const std::string& path, const std::string& text) {
   if (const auto checked = sass::check_text_form(path, text); !checked) return std::unexpected(Failure(checked.error()));
   const std::vector<std::string> named = sass::architectures_of(text);
@@ -141,7 +142,8 @@ Outcome<std::string> check_measurements_file(const std::string& path) {
   return "table of measurements, " + counted(rows->size(), "row");
 }
 
-// A result by the first schema that has all that it says; of none, what the nearest says is wrong.
+// Returns the first kind of result whose schema has all fields of the file. If no schema has, fails with the error of the schema
+// that gets furthest into the file.
 Outcome<std::string> check_result_file(const std::string& path, const std::string& text) {
   std::optional<Diagnostic> wrong;
   for (const auto& [schema, words] : report::saved_kinds()) {
@@ -160,7 +162,7 @@ Outcome<std::string> check_profile_file(const std::string& path) {
          std::to_string(profile->shapes.size()) + " kernels and shapes)";
 }
 
-// A name of a configuration, the first kind that has it.
+// Finds a configuration by name; takes the first kind that has the name.
 Outcome<std::string> named_file(const std::string& named) {
   const auto scenario = configs::find_config(named, "scenarios");
   if (scenario) return *scenario;
@@ -207,7 +209,7 @@ Outcome<std::string> check_file(const std::string& named, const std::vector<std:
     case FileKind::kUnknown:
       break;
   }
-  // Of an ending that says what is meant, what is wrong with it.
+  // The file's extension says which kind it must be, so that the message names the fault within that kind.
   const std::string extension = std::filesystem::path(*path).extension().string();
   if (extension == ".csv") return check_measurements_file(*path);
   if (extension == ".json") return check_result_file(*path, *text);

@@ -28,10 +28,10 @@ Outcome<void> trace_command(const Invocation& invocation);
 Outcome<void> check_command(const Invocation& invocation);
 Outcome<void> list_command(const Invocation& invocation);
 Outcome<void> gpu_command(const Invocation& invocation);
-Outcome<void> gpu_new(const Invocation& invocation);  // of gpu_command
+Outcome<void> gpu_new(const Invocation& invocation);  // verb of gpu_command
 Outcome<void> validate_command(const Invocation& invocation);
 
-// Kernels to a file, as text where its name ends in .wfs.
+// Writes kernels to a file: as text if its name ends in .wfs, otherwise as a trace.
 Outcome<void> write_kernels(const std::string& path, const std::vector<traces::Kernel>& kernels);
 
 }  // namespace warpfold::cli

@@ -17,10 +17,10 @@ namespace warpfold::cli {
 
 namespace {
 
-// What --policies asks for.
+// The policies that --policies lists.
 struct Wanted {
   std::vector<configs::PolicyKind> kinds;
-  bool all = false;  // those that do not apply are left out
+  bool all = false;  // leave out policies that do not apply
 };
 
 Outcome<Wanted> listed_policies(const std::string& list) {
@@ -29,7 +29,7 @@ Outcome<Wanted> listed_policies(const std::string& list) {
   return Wanted{std::move(*kinds), policy_option_name(list) == "all"};
 }
 
-// Those that answer the scenario's question.
+// Returns the policies that answer the scenario's question: its `compare` field, or SEQUENTIAL and CONCURRENT.
 Outcome<Wanted> policies_of(const Request& request) {
   const auto scenario = request.scenario();
   if (!scenario) return std::unexpected(scenario.error());
@@ -39,13 +39,13 @@ Outcome<Wanted> policies_of(const Request& request) {
   return wanted;
 }
 
-// Policies of one scenario, and runs that several of them consist of.
+// Plans the policies of one scenario, with a cache of runs that several policies contain.
 class Comparing {
  public:
-  // `fixed`: settings that the scenario leaves open have their defaults.
+  // `fixed`: settings that the scenario leaves open take their defaults; otherwise the tuner chooses them.
   Comparing(Request& request, bool fixed) : request_(request), fixed_(fixed) {}
 
-  // With the settings that it takes.
+  // Returns the plan of a policy, with the settings that it takes.
   Outcome<Planned> plan(configs::PolicyKind kind, configs::Comparison& comparison) {
     std::vector<std::string> settings = request_.settings;
     settings.push_back("policy.kind=" + configs::PolicyKind_Name(kind));
@@ -75,10 +75,10 @@ class Comparing {
   std::shared_ptr<sim::RunCache> known_ = std::make_shared<sim::RunCache>();
 };
 
-// Every policy is planned before the first one runs.
+// Plans every policy before the first run starts.
 Outcome<std::vector<Planned>> plan_policies(Request& request, const Wanted& wanted, Comparing& comparing,
                                             configs::Comparison& comparison) {
-  // What is wrong whatever the policy is no reason to leave one out.
+  // A fault of the scenario itself must fail the command, not leave policies out.
   if (const auto scenario = request.scenario(); !scenario) return std::unexpected(scenario.error());
   std::vector<Planned> planned;
   for (const configs::PolicyKind kind : wanted.kinds) {
@@ -97,7 +97,7 @@ Outcome<std::vector<Planned>> plan_policies(Request& request, const Wanted& want
   return planned;
 }
 
-// The page shows when what ran under the fastest policy; timelines of all of them would be megabytes.
+// Writes a page with the timeline of the fastest policy only; the timelines of all policies would take megabytes.
 Outcome<void> write_page(const std::string& path, configs::Comparison comparison) {
   const auto fastest = std::ranges::min_element(comparison.results(), {}, &configs::Result::total_time_us);
   for (auto result = comparison.mutable_results()->begin(); result != comparison.mutable_results()->end(); ++result) {

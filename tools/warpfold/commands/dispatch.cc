@@ -43,7 +43,7 @@ constexpr std::array kSubcommands{
     Subcommand{"check", "tell the kind of a file and whether it is valid", check_command},
 };
 
-// A folder or a working folder that vanishes meanwhile is where paths made absolute throw.
+// Making a path absolute throws if its folder, or the working folder, vanishes meanwhile.
 Outcome<void> run(const Subcommand& command, const Invocation& invocation) {
   try {
     return command.run(invocation);

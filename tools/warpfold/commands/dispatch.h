@@ -8,10 +8,11 @@
 
 namespace warpfold::cli {
 
-// Runs the command called `name`, or says what there is (--help, --version).
+// Runs the command called `name`, or prints the program's help or version (--help, --version).
 Outcome<void> dispatch(const std::string& name, Invocation invocation);
 
-// What `warpfold WORDS...` would write to standard output; several threads may ask at a time. Files that it names are written.
+// Returns the text that `warpfold WORDS...` would write to standard output. Files that the command names are written. May be called
+// from several threads at a time.
 Outcome<std::string> answer(const std::vector<std::string>& words);
 
 }  // namespace warpfold::cli

@@ -8,7 +8,8 @@
 
 namespace warpfold::cli {
 
-// A failure as it is printed: in one line where the input is at fault, whatever the names in it hold; a report keeps its lines.
+// Returns a failure as it is printed. A fault of the input takes one line, whatever characters its names contain; a report keeps
+// its lines.
 inline std::string text_of(const Failure& failure) {
   const bool line = failure.exit_code == kUserError || failure.exit_code == kLimit;
   return line ? escape::visible(failure.text) : escape::terminal(failure.text);

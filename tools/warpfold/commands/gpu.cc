@@ -40,7 +40,7 @@ std::string skipped_line(size_t skipped) {
          (skipped == 1 ? " file that is no GPU file\n" : " files that are no GPU files\n");
 }
 
-// The row of a GPU file; none where the file is of another kind.
+// Returns the table row of a GPU file; none for a file of another kind.
 Outcome<std::optional<std::vector<Cell>>> row_of(const fs::path& file) {
   if (file.extension() != ".textproto") return std::nullopt;
   if (const auto kind = kind_of_file(file.string()); kind && *kind != FileKind::kGpu) return std::nullopt;
@@ -89,7 +89,7 @@ Outcome<void> list(const Invocation& invocation) {
   if (auto written = write_output(destination->path, table.render(destination->format)); !written) return written;
   if (skipped > 0) std::cerr << skipped_line(skipped);
   if (broken.empty()) return {};
-  // Each is a line; the last one ends the command.
+  // One line for each broken file; the last failure ends the command.
   for (size_t b = 0; b + 1 < broken.size(); ++b) std::cerr << text_of(broken[b]) << '\n';
   return std::unexpected(broken.back());
 }
@@ -129,7 +129,7 @@ Outcome<void> diff(const Invocation& invocation) {
   if (!one) return std::unexpected(Failure(one.error()));
   const auto other = configs::load_gpu(options.arguments()[1]);
   if (!other) return std::unexpected(Failure(other.error()));
-  configs::Gpu both = *one;  // its fields are those of either, in the schema's order
+  configs::Gpu both = *one;  // has the fields of either GPU, in the schema's order
   both.MergeFrom(*other);
   const auto values = [](const configs::Gpu& gpu) {
     std::map<std::string, std::string> result;

@@ -30,7 +30,8 @@ Expected<void> apply(const std::string& setting, configs::Gpu& gpu) {
   return {};
 }
 
-// The base with `own` over it is complete and without a contradiction; `file` is where it will stand. Returns what to know of it.
+// Checks that the base with `own` merged over it is complete and consistent. `file` is the path that messages name. Returns notes
+// for the user.
 Outcome<std::string> check_merged(const std::string& base, const configs::Gpu& own, const std::string& file) {
   auto merged = configs::load_gpu(base);
   const auto before = merged;

@@ -22,7 +22,7 @@ Outcome<size_t> top_option(const Options& options) {
   return user_error("--top takes a number of instructions from 1 on, not " + escape::quoted(text));
 }
 
-// Names of kernels and roles that exist.
+// Fails if a selected kernel or role does not exist.
 Outcome<void> check_names(const policies::Plan& plan, const HotSelection& selection) {
   std::vector<std::string> kernels;
   std::vector<std::string> roles;

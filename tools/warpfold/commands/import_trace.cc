@@ -40,7 +40,7 @@ std::string fixed(double value, int digits) {
   return text.str();
 }
 
-// One line for each kernel, beside the progress on a terminal.
+// Returns one line about an imported kernel.
 std::string summary(const std::string& name, const ImportedKernel& imported, uint64_t text, double seconds) {
   const double megabytes = static_cast<double>(imported.bytes) / 1e6;
   std::string line = name + ": " + std::to_string(imported.instructions) + " instructions of " +
@@ -57,7 +57,7 @@ std::string summary(const std::string& name, const ImportedKernel& imported, uin
   return line + "\n";
 }
 
-// A trace, imported and told of on stderr's terminal and in `lines`.
+// Imports a trace; shows progress on a terminal at stderr and appends its summary to `lines`.
 Outcome<ImportedKernel> import_one(const std::string& path, ImportOptions options, std::string& lines) {
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
@@ -76,7 +76,7 @@ Outcome<ImportedKernel> import_one(const std::string& path, ImportOptions option
   return *std::move(imported);
 }
 
-// The list names kernel-1.traceg where the file may have been compressed since.
+// Returns the file of a list's entry. The list may name kernel-1.traceg although the file has been compressed since.
 Outcome<std::string> file_of(const std::string& list, const ListEntry& entry) {
   const fs::path named = fs::path(list).parent_path() / entry.text;
   for (const char* more : {"", ".xz", ".gz", ".zst"}) {
@@ -87,7 +87,7 @@ Outcome<std::string> file_of(const std::string& list, const ListEntry& entry) {
       Diagnostic{list, entry.line, 1, escape::path(named.string()) + " does not exist, nor compressed as .xz, .gz or .zst"}));
 }
 
-// Kernels of a list as a scenario: streams are numbered in the order in which the list comes to them.
+// Imports the kernels of a list as a scenario. Streams are numbered in the order of their first kernels in the list.
 Outcome<void> import_list(const std::string& list, const std::string& folder, const std::string& gpu_file,
                           const ImportOptions& options) {
   auto source = traces::accelsim::open_source(list);
@@ -95,7 +95,7 @@ Outcome<void> import_list(const std::string& list, const std::string& folder, co
   const auto entries = traces::accelsim::read_kernel_list(list, *std::move(source));
   if (!entries) return std::unexpected(Failure(entries.error()));
   if (auto made = make_folder(folder); !made) return made;
-  // A name stays a name, which scenarios find too; a file is named from the folder.
+  // A GPU's name is kept, since scenarios find it too; a GPU's file is named relative to the folder.
   std::error_code unreadable;
   const fs::path gpu =
       fs::exists(gpu_file, unreadable) ? fs::absolute(gpu_file).lexically_relative(fs::absolute(folder)) : fs::path(gpu_file);

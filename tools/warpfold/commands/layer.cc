@@ -19,7 +19,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr uint32_t kMostGpus = 1 << 24;  // of a training: no claim about clusters, it keeps times and tokens finite
+constexpr uint32_t kMostGpus = 1 << 24;  // of a training run; this only keeps times and tokens finite
 
 Outcome<layer::Epilogue> epilogue_option(const Options& options) {
   const std::string name = options.text("epilogue");
@@ -140,7 +140,7 @@ Outcome<void> layer_command(const Invocation& invocation) {
                 "library of matrix products, a name of configs/libraries");
   options.add()("kernels", po::value<std::string>()->value_name("FILE"),
                 "table of the listings that run operators; default: configs/kernels/operators.textproto");
-  add_run_options(options, "0.01");  // many kernels, of which a hundredth decides nothing
+  add_run_options(options, "0.01");  // 1 %: a layer has many kernels, and 1 % of one of them decides nothing
   options.add_html();
   options.add()("svg", po::value<std::string>()->value_name("FILE.svg"),
                 "also write the dataflow graph to this file; with --fused the graph of the fused kernels");

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kKinds{"scenarios", "gpus", "models", "studies", "kernels"};
 
-// The first sentence of the comment at the top of the file.
+// Returns the first sentence of the comment at the top of the file.
 Outcome<std::string> about(const std::filesystem::path& path) {
   const auto whole = read_file(path.string());
   if (!whole) return std::unexpected(Failure(whole.error()));

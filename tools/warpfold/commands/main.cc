@@ -20,8 +20,9 @@ namespace warpfold::cli {
 
 namespace {
 
-// A descriptor that was closed when the program began would be given to the first file that it opens, and what is meant for
-// standard output would go there. Opened the wrong way round, it fails as a closed one does.
+// Opens /dev/null for each standard descriptor that is closed. Otherwise the first file that the program opens would get the
+// descriptor, and standard output would go to that file. The opposite direction of opening makes reads and writes fail, as they do
+// on a closed descriptor.
 void open_standard_files() {
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(file, F_GETFD) < 0 && errno == EBADF) (void)open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
@@ -29,11 +30,11 @@ void open_standard_files() {
 }
 
 int run(int argc, const char* const* argv) {
-  // Protobuf's own remarks on bad input would stand beside our one line.
+  // Protobuf's own messages about bad input would appear beside the program's one line.
   google::protobuf::SetLogHandler(nullptr);
   std::vector<std::string> words(argv + 1, argv + argc);
   open_standard_files();
-  // A file that grows beyond `ulimit -f` is one that cannot be written, and is said so.
+  // A write beyond `ulimit -f` then fails and is reported like any failed write.
   std::signal(SIGXFSZ, SIG_IGN);
   stop_on_signals();
   Outcome<void> done = enforce_limits(words);

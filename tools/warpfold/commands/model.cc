@@ -53,7 +53,7 @@ Outcome<MeasuredInterference> simulate_pair(const configs::Scenario& scenario, w
   return measured;
 }
 
-// By the source that the user chose.
+// Returns the interference from the source that the user chose.
 Outcome<MeasuredInterference> measure(const Chain& chain, const std::string& source, const configs::Scenario& scenario,
                                       workloads::KernelMaker& kernels, const Invocation& invocation, const RunOptions& how) {
   if (source == "paper") return MeasuredInterference{sim::paper_interference(), {}};
@@ -86,7 +86,7 @@ Outcome<void> fill_stored_bits(const configs::Scenario& scenario, const Split& s
                         escape::quoted(kernel.name()));
     }
     const uint64_t queries = bits.queries / (split.parallelism == sim::Parallelism::kSequence ? split.gpus : 1);
-    if (queries % split.segments != 0) {  // PIPELINED has equal segments too
+    if (queries % split.segments != 0) {  // PIPELINED needs equal segments too
       return user_error("--segments " + std::to_string(split.segments) + ": the " + std::to_string(queries) + " queries " +
                         (queries < bits.queries ? "of each GPU " : "") + "of kernel " + escape::quoted(kernel.name()) +
                         " cannot be cut into equal segments");

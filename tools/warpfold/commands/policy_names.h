@@ -9,19 +9,19 @@
 
 namespace warpfold::cli {
 
-// "CARVE_OUT", as configs call it, and "Carve_Out" are "carve_out" on the command line.
+// Returns a policy's name on the command line: "carve_out" for "CARVE_OUT", as configs call it, and for "Carve_Out".
 std::string policy_option_name(std::string name);
 
-// What `option` asks for by name, upper or lower case; `besides`: other words that the option takes.
+// Returns the policy that `option` names, in upper or lower case. `besides`: other words that the option takes, for the message.
 Outcome<configs::PolicyKind> policy_by_name(const std::string& option, const std::string& name,
                                             const std::vector<std::string>& besides = {});
 
-// What --policies lists, with commas between the names; each once. `takes_all`: "all" alone is every policy.
+// Returns the policies of a --policies list, whose names commas separate; each once. `takes_all`: "all" alone means every policy.
 Outcome<std::vector<configs::PolicyKind>> policies_in(const std::string& list, bool takes_all);
 
-// --policy NAME, for commands that run a scenario under one policy.
+// Adds --policy NAME, for commands that run a scenario under one policy.
 void add_policy_option(Options& options);
-// The settings of the request, with the policy that --policy names.
+// Returns the settings of the request, with the policy that --policy names.
 Outcome<std::vector<std::string>> settings_with_policy(const Options& options, std::vector<std::string> settings);
 
 }  // namespace warpfold::cli

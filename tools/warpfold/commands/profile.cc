@@ -19,7 +19,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr uint32_t kMostCandidates = 12;  // of which the matching looks at every subset
+constexpr uint32_t kMostCandidates = 12;  // the matching tries every subset of them
 
 Outcome<std::optional<configs::OpaqueDemand>> opaque_option(const std::string& name) {
   if (name == "dram") return configs::DRAM;
@@ -56,7 +56,7 @@ Outcome<ProfileRequest> request_of(const Options& options, const Invocation& inv
   return request;
 }
 
-// The step's launches as measured, and with the times of their simulations.
+// Returns the step's launches, with measured and simulated times.
 perfetto::StepTrace step_trace_of(const ProfiledStep& step) {
   perfetto::StepTrace trace;
   trace.gpu = step.report.gpu();

@@ -20,7 +20,7 @@ namespace warpfold::cli {
 
 namespace {
 
-// The difference as JSON or CSV; a row for each mover.
+// Returns the difference as JSON or CSV, with a row for each mover.
 std::string render_difference(const configs::Difference& difference, Format format) {
   constexpr int kDecimals = 6;
   switch (format) {
@@ -45,7 +45,7 @@ bool of_several_files(const configs::Report& report) {
   return std::ranges::any_of(report.run(), [&](const configs::Run& run) { return run.file() != report.run(0).file(); });
 }
 
-// A saved comparison may be one of an earlier version, without ties.
+// Rebuilds the comparison that a report was made from. A comparison saved by an earlier version may lack ties.
 configs::Comparison comparison_of(const configs::Report& report) {
   configs::Comparison comparison;
   for (const configs::Run& run : report.run()) *comparison.add_results() = run.result();
@@ -56,7 +56,7 @@ configs::Comparison comparison_of(const configs::Report& report) {
   return comparison;
 }
 
-// Results of several files have labels, and ranks among each other.
+// Returns the table of results of several files, with labels and ranks.
 std::string runs_text(const configs::Report& report, configs::Comparison all) {
   std::vector<std::string> labels;
   std::vector<report::Contestant> runs;
@@ -69,7 +69,7 @@ std::string runs_text(const configs::Report& report, configs::Comparison all) {
   return comparison_of_runs(all, labels);
 }
 
-// Simulations of the same kernels have a line each.
+// Returns whether all results simulate the same kernels, so that a table has one line for each.
 bool comparable(const configs::Comparison& comparison) {
   const configs::Result& first = comparison.results(0);
   return std::ranges::all_of(comparison.results(), [&first](const configs::Result& result) {
@@ -87,7 +87,8 @@ std::string summaries(const configs::Report& report) {
   return text;
 }
 
-// One run: itself. Two of the same estimator: what changed. More: one line each, or all of them.
+// Renders one run in full, and two runs of the same estimator as their difference. More runs get a line each, or a full report each
+// if they are not comparable.
 std::string render_report(const configs::Report& report, Format format) {
   const configs::Result& first = report.run(0).result();
   if (report.has_difference()) return render_difference(report.difference(), format);

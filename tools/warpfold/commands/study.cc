@@ -31,7 +31,7 @@ class StudyFiles {
   StudyFiles(const configs::Study& study, const PointRecords& records, const std::vector<FrontRuns>& fronts, std::string folder)
       : study_(study), records_(records), fronts_(fronts), folder_(std::move(folder)) {}
 
-  // Returns a line for each, and a note without gnuplot.
+  // Returns a line for each file, and a note if gnuplot is missing.
   Outcome<std::string> write() {
     for (const configs::Figure& figure : study_.figure()) {
       const auto written =
@@ -89,7 +89,7 @@ Outcome<std::vector<FrontRuns>> find_fronts(const configs::Study& study, const P
   return fronts;
 }
 
-// For people: the runs of each front in a table.
+// Returns the runs of each front as a table.
 std::string front_texts(const configs::Study& study, const std::vector<FrontRuns>& fronts) {
   std::string text;
   for (size_t f = 0; f < fronts.size(); ++f) {
@@ -145,7 +145,8 @@ void add_slurm_options(Options& options) {
   options.add()("worker", text("PLAN"), "simulate points of a plan that --slurm wrote; the command of its tasks");
 }
 
-// What of the command line a task of the array has too. Values stand behind their option or behind a = in the same word.
+// Returns the words of the command line that a task of the array gets too. An option's value is the next word, or follows a = in
+// the same word.
 std::vector<std::string> task_arguments(const std::vector<std::string>& arguments) {
   constexpr std::array kFlags{"--slurm", "--wait", "--collect"};
   constexpr std::array kWithValue{"--partition", "--array-size", "--time", "--sbatch", "--jobs", "-j"};
@@ -203,7 +204,7 @@ Outcome<void> check_slurm_options(const Options& options) {
   return {};
 }
 
-// The points of the study from wherever they are simulated; none: they are not there yet, and a line has said so.
+// Returns the points of the study, simulated here or by Slurm; none if they are not complete yet, which a line of output then says.
 Outcome<std::optional<PointRecords>> make_points(const Options& options, const Invocation& invocation,
                                                  const StudyRequest& request) {
   if (options.has("slurm")) {
@@ -249,7 +250,7 @@ Outcome<void> study_command(const Invocation& invocation) {
   options.add()("format", boost::program_options::value<std::string>()->value_name("FORMAT"),
                 "csv or json: write every point under every policy to standard output");
   options.add_settings();
-  add_run_options(options, "0.01");  // enough for a map, at half the time
+  add_run_options(options, "0.01");  // 1 % is enough for a map, and takes half the time
   options.add()("output,o", boost::program_options::value<std::string>()->value_name("FOLDER"),
                 "folder of tables, pictures and finished points; default: the study's name. Processes with the same folder share "
                 "the work, also from several machines");

@@ -99,20 +99,20 @@ Outcome<void> for_each_block(const std::vector<traces::Node>& nodes, bool loop, 
       if (auto checked = check(*block, loop); !checked) return checked;
     } else {
       const auto& body = std::get<traces::Loop>(node).body;
-      // Only a body that is one block follows itself; of others the checker sees each block alone.
+      // Only a body of a single block follows itself. In other bodies the checker sees each block alone.
       if (auto checked = for_each_block(body, body.size() == 1, check); !checked) return checked;
     }
   }
   return {};
 }
 
-// Dependences that the control codes leave unprotected: the hardware would read stale registers there.
+// Reports dependences that the control codes leave unprotected: the hardware would read stale registers.
 Outcome<void> check_control(const traces::Kernel& kernel, const std::string& file, const traces::TextPlaces& places) {
   const auto architecture = isa::Architecture::find(kernel.architecture);
   if (!architecture) return std::unexpected(Failure(architecture.error()));
   for (size_t r = 0; r < kernel.roles.size(); ++r) {
     const traces::Role& role = kernel.roles[r];
-    uint64_t before = 0;  // instructions in front of the block
+    uint64_t before = 0;  // instructions before the block
     const auto checked = for_each_block(role.body, false, [&](const traces::Block& block, bool loop) -> Outcome<void> {
       const auto broken = isa::check_control_codes(**architecture, block.code, loop);
       const uint64_t in_front = std::exchange(before, before + block.code.size());

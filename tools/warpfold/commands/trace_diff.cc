@@ -11,7 +11,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-// By opcode with its modifiers: warp instructions of the launch.
+// Returns the warp instructions of the launch by opcode, including modifiers.
 std::map<std::string, uint64_t> opcodes(const traces::Kernel& kernel) {
   std::map<std::string, uint64_t> counts;
   for (const auto& [mnemonic, issued] : traces::issued_by_mnemonic(kernel)) counts[mnemonic] = issued;
@@ -23,7 +23,7 @@ Cell difference(uint64_t one, uint64_t other) {
   return {one == 0 ? 100.0 : 100 * change / static_cast<double>(one), 2};
 }
 
-// Opcodes that the two do not issue equally often; with `all` the others too.
+// Returns the opcodes whose counts differ between the two kernels; with `all`, every opcode.
 Table by_opcode(const traces::Kernel& one, const traces::Kernel& other, bool all) {
   Table table({"opcode", "first", "second", "percent"});
   const auto first = opcodes(one);
@@ -38,7 +38,7 @@ Table by_opcode(const traces::Kernel& one, const traces::Kernel& other, bool all
   return table;
 }
 
-// Loops of the roles in their order, paired by their places.
+// Returns the loops of the roles in program order, paired by their places.
 Table by_loop(const traces::Kernel& one, const traces::Kernel& other, bool all) {
   Table table({"role", "loop", "first_trips", "second_trips", "first_in_text", "second_in_text", "first", "second", "percent"});
   const size_t roles = std::max(one.roles.size(), other.roles.size());

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 using Plot = std::string (*)(const configs::Validation& validation, const std::string& picture);
 
-// The picture that `option` names.
+// Draws a picture to the file that `option` names.
 Outcome<void> draw_picture(const configs::Validation& validation, const std::string& option, const std::string& picture,
                            Plot plot_of) {
   const fs::path path(picture);
@@ -52,7 +52,8 @@ Outcome<ProfileValidationRequest> profile_request_of(const ValidationRequest& re
   return profiles;
 }
 
-// Looked for where reading has failed: a profile may have gigabytes.
+// Compares profiles with simulations. Whether a file is a profile at all is checked only after reading failed, since a profile may
+// have gigabytes.
 Outcome<configs::Validation> validate_profiles(const ValidationRequest& request) {
   const auto profiles = profile_request_of(request);
   if (!profiles) return std::unexpected(profiles.error());

@@ -19,13 +19,13 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr double kMostFactor = 8;  // as configs take it
+constexpr double kMostFactor = 8;  // the limit of scales in configs
 
 Outcome<double> factor_option(const Options& options) {
   const std::string text = options.text("factor");
   double factor = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
-  // Written so that a not-a-number fails too.
+  // The form of these comparisons makes a NaN fail too.
   const bool good = error == std::errc() && end == text.data() + text.size() && factor > 1 && factor <= kMostFactor;
   if (!good) return user_error("--factor takes a number above 1, up to 8, not " + escape::quoted(text));
   return factor;

@@ -39,7 +39,7 @@ void add_losses(const policies::Plan& plan, size_t victim, const sim::SegmentCou
 
 uint64_t issued(const sim::SegmentCounters& segment) { return segment.states[static_cast<size_t>(sim::WarpState::kSelected)]; }
 
-// Segments of one phase, whose instructions may each have one of their own.
+// Returns the sum of segments of one phase, whose instructions may have a segment each.
 sim::SegmentCounters sum(const std::vector<const sim::SegmentCounters*>& parts) {
   sim::SegmentCounters all = *parts.front();
   for (size_t p = 1; p < parts.size(); ++p) {
@@ -76,7 +76,7 @@ void add_phases(const policies::Plan& plan, size_t index, uint32_t role, const s
   }
 }
 
-// The instructions of a role's program in its order, loops once.
+// Appends the instructions of a role's program in program order; a loop's body appears once.
 void add_text(const std::vector<traces::Node>& body, std::vector<std::string>& text) {
   for (const traces::Node& node : body) {
     if (const auto* loop = std::get_if<traces::Loop>(&node)) {
@@ -95,7 +95,7 @@ void add_instructions(const traces::Kernel& kernel, const sim::KernelCounters& c
     add_text(kernel.roles[r].body, text[r]);
     instructions += text[r].size();
   }
-  if (counters.segments.size() != instructions) return;  // counted by phase
+  if (counters.segments.size() != instructions) return;  // the run counted by phase, not by instruction
   for (const sim::SegmentCounters& segment : counters.segments) {
     configs::InstructionAccount& account = *result.add_instructions();
     account.set_role(kernel.roles[segment.segment.role].name);

@@ -8,7 +8,8 @@
 
 namespace warpfold::cli {
 
-// The account of kernel `index` of the plan by role and phase, and by instruction where it was counted so.
+// Adds to `result` the account of kernel `index` of the plan by role and phase; also by instruction if the run counted
+// instructions.
 void fill_accounts(const policies::Plan& plan, size_t index, const sim::KernelCounters& counters, configs::KernelResult& result);
 
 }  // namespace warpfold::cli

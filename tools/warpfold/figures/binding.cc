@@ -15,15 +15,15 @@ namespace {
 
 using sim::WarpState;
 
-constexpr double kBinds = 0.6;  // of the time
+constexpr double kBinds = 0.6;  // share of the time above which a busy resource binds
 
-// Waits for results, that only a shorter latency or other warps fill.
+// Waits for results. Only a shorter latency or more warps shorten or hide such a wait.
 constexpr std::array kLatencies{std::pair{WarpState::kShortScoreboard, "latency of shared memory"},
                                 std::pair{WarpState::kLongScoreboard, "latency of global memory"},
                                 std::pair{WarpState::kBarrier, "latency of barriers"},
                                 std::pair{WarpState::kGmma, "latency of wgmma"}, std::pair{WarpState::kDrain, "latency of stores"}};
 
-// Where a name differs from that of the resource that relieves it.
+// A resource's name in a result, and the name of the `whatif` resource that relieves it, if the two differ.
 using Names = std::pair<std::string_view, std::string_view>;
 constexpr std::array kReliefs{
     Names{"wgmma", "tensor"},
@@ -47,7 +47,7 @@ constexpr std::array kReliefs{
     Names{"latency of stores", "l2_latency"},
 };
 
-// Issuing, and what follows from the instruction alone: waits that end a fixed number of cycles later.
+// Issuing, and waits of a fixed length that the instruction alone determines.
 constexpr std::array kFixed{WarpState::kSelected, WarpState::kWait, WarpState::kBranchResolving};
 
 std::string longest_wait(const sim::KernelCounters& kernel) {

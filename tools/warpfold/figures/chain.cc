@@ -97,7 +97,7 @@ class ChainCounter {
     return std::move(*limiters);
   }
 
-  // What runs in one instruction stream when attention makes its random numbers itself.
+  // Merges the limiters of kernels that share one instruction stream, as attention does that generates its random numbers itself.
   void merge(const sim::Limiters& limiters) { merged_ = merged_ ? sim::merged(*merged_, limiters) : limiters; }
 
   const configs::Gpu& gpu_;
@@ -115,7 +115,7 @@ double overlap(const configs::KernelResult& one, const configs::KernelResult& ot
   return to > from ? static_cast<double>(to - from) : 0;
 }
 
-// The policies under which each kernel is one launch and runs beside others.
+// Policies under which each kernel is a launch of its own and runs beside other kernels.
 bool keeps_launches_apart(configs::PolicyKind policy) {
   return policy == configs::CONCURRENT || policy == configs::CARVE_OUT || policy == configs::SM_PARTITION ||
          policy == configs::PRIORITY || policy == configs::SLICED;
@@ -166,7 +166,8 @@ configs::Scenario pair_of(const configs::Scenario& scenario) {
   return pair;
 }
 
-// A GEMM's slowdown is over its whole time. Random numbers that outlast the GEMMs run at full speed then: that part is taken out.
+// A GEMM's slowdown covers its whole time. Random numbers that outlast the GEMMs run at full speed after them, so that part is
+// subtracted.
 sim::Interference measured_interference(const configs::Scenario& scenario, const configs::Result& simulated) {
   double gemm = 0, gemm_alone = 0, rng_beside = 0, rng_alone = 0;
   for (int k = 0; k < scenario.kernel_size(); ++k) {

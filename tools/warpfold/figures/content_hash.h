@@ -6,10 +6,10 @@
 
 namespace warpfold::cli {
 
-// xxh64 of the kernel's text form, 16 hexadecimal digits: what a result was computed from, whatever file it came from. Footprints
-// of streams are no part of it: a run does not depend on them.
+// Returns the xxh64 of the kernel's text form, as 16 hexadecimal digits. Equal kernels have the same hash, whatever file they came
+// from. The footprints of streams do not enter, since a run does not depend on them.
 std::string kernel_hash(const traces::Kernel& kernel);
-// xxh64 of anything, 16 hexadecimal digits.
+// Returns the xxh64 of any bytes, as 16 hexadecimal digits.
 std::string content_hash(const std::string& bytes);
 
 }  // namespace warpfold::cli

@@ -9,7 +9,8 @@ namespace warpfold::cli {
 
 namespace {
 
-// Rates are compared as they are printed: a run at the peak is not above it for the rounding of a published figure.
+// Rates are compared with the precision at which they are printed, so that the rounding of a published figure does not put a run at
+// the peak above it.
 constexpr double kRounding = 1.0005;
 
 bool scaled(bool present, double factor) { return present && factor != 1; }
@@ -28,7 +29,7 @@ sim::OperandWidth narrowest_width(const traces::Kernel& kernel) {
   return narrowest;
 }
 
-// 0: not stated.
+// Returns the data sheet's TFLOP/s; 0 if it states none.
 double peak_of(const configs::DataSheet& sheet, sim::OperandWidth width) {
   switch (width) {
     case sim::OperandWidth::k16:

@@ -9,16 +9,15 @@
 
 namespace warpfold::cli {
 
-// What a kernel has the tensor cores do.
+// The work of a kernel for the tensor cores.
 struct TensorWork {
-  double flops = 0;                                  // as the kernel states them; 0 where it does not
-  sim::OperandWidth width = sim::OperandWidth::k16;  // the narrowest that it multiplies
+  double flops = 0;                                  // stated by the kernel; 0 if it states none
+  sim::OperandWidth width = sim::OperandWidth::k16;  // of the narrowest operands that the kernel multiplies
 };
 TensorWork tensor_work(const traces::Kernel& kernel);
 
-// A sentence where a rate is above what the GPU's data sheet states: the clock of the file is then one that no part sustains, or a
-// figure of it is wrong. None where the data sheet says nothing, or where a what-if factor makes the resource another than the
-// part's.
+// Returns a warning if a simulated rate is above the GPU's data sheet: then no real part sustains the file's clock, or a figure of
+// the file is wrong. None if the data sheet states no rate, or if a what-if factor changed the resource.
 std::optional<std::string> tensor_warning(const configs::Gpu& gpu, const std::string& kernel, const TensorWork& work,
                                           double time_us);
 std::optional<std::string> memory_warning(const configs::Gpu& gpu, double bytes, double time_us);

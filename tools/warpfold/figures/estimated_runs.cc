@@ -7,13 +7,14 @@
 
 namespace warpfold::cli {
 
-// Outcome::made has equal simulations once; Outcome::folds has the report of a simulation as often as the outcome contains it.
+// Outcome::made lists equal simulations once. Outcome::folds repeats a simulation's report for each time that the outcome contains
+// the simulation.
 void EstimatedRuns::fill(const sim::Outcome& outcome, configs::Result& result) {
   configs::Fold& fold = *result.mutable_fold();
   double error_cycles = 0;
   for (const auto& made : outcome.made) {
     const sim::Outcome& simulated = *made->outcome;
-    const auto& report = simulated.folds.front();  // behind it stand reports of discarded simulations
+    const auto& report = simulated.folds.front();  // later entries are reports of discarded simulations
     if (report->error_bound == 0) continue;
     const auto times = static_cast<uint64_t>(std::ranges::count(outcome.folds, report));
     configs::EstimatedRun& run = *fold.add_estimated();

@@ -11,7 +11,7 @@ namespace warpfold::cli {
 
 namespace {
 
-// Bounded runs may miss their bound in one case of a hundred, but never by more.
+// A bounded run may exceed its bound in one case of a hundred, but never by more than this factor.
 constexpr double kShadowTolerance = 3;
 
 double relative(uint64_t value, uint64_t expected) {
@@ -22,7 +22,7 @@ double relative(uint64_t value, uint64_t expected) {
 configs::Result without_fold(configs::Result result) {
   result.clear_fold();
   result.clear_instructions_replayed();
-  result.clear_timeline();  // shows what was folded
+  result.clear_timeline();  // differs, because it shows the folded stretches
   return result;
 }
 

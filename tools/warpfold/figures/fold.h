@@ -8,12 +8,13 @@
 
 namespace warpfold::cli {
 
-// How a result came about. `run`: whose periods are listed; `alone`: of its kernels. What they have in common counts once.
+// Fills `result.fold`, the account of how the result was computed. `run` is the run whose folded periods are listed; `alone` holds
+// the runs of its kernels alone. A simulation that several runs share counts once.
 void fill_fold(const sim::Outcome& run, const std::vector<const sim::Outcome*>& alone, configs::Result& result);
 
-// Compares a folded result with the full replay of the same: exact folding must give the same bits, bounded folding cycles within
-// three times its bound. A failure is a defect of the program (exit code 1) and names the first difference; else the largest
-// relative error of a kernel's cycles.
+// Compares a folded result with the full replay of the same scenario. Exact folding must give the same bits; bounded folding must
+// give cycles within three times its error bound. Fails with exit code 1, a defect of the program, and names the first difference.
+// Otherwise returns the largest relative error of a kernel's cycles.
 Outcome<double> compare_with_replay(const configs::Result& folded, const configs::Result& replayed);
 
 }  // namespace warpfold::cli

@@ -13,9 +13,9 @@ namespace pb = google::protobuf;
 
 namespace {
 
-// Shares and rates are quotients of sums that are equal to the last bit or not.
+// Shares and rates are quotients: equal sums may differ in the last bit.
 constexpr double kRounding = 1e-9;
-constexpr double kCounters = 0.03;           // docs/sampling.md: counters of bounded runs
+constexpr double kCounters = 0.03;           // relative error of the counters of bounded runs (docs/sampling.md)
 constexpr double kLongestInstruction = 512;  // cycles of a pipe: a tcgen05.mma of 256 x 256 x 32 bytes takes 256
 
 std::string in(const std::string& path, const std::string& field) { return path.empty() ? field : path + "." + field; }
@@ -69,9 +69,9 @@ class Check {
   }
 
  private:
-  // Relative, of counters that folding estimates: those of an SM in DRAM and of a pipe over a run's cycles.
+  // The relative error of counters that folding estimates: an SM's DRAM bytes, and a pipe's busy cycles.
   double bound() const { return result_.fold().mode() == "bounded" ? std::max(result_.fold().error_bound(), kCounters) : 0; }
-  // An instruction counts whole where it is issued, also the last one of a pipe.
+  // A pipe counts an instruction whole at issue, even if the run ends first; returns that excess as a share of the run.
   double under_way() const { return kLongestInstruction / static_cast<double>(std::max<uint64_t>(result_.total_cycles(), 1)); }
   static bool is_share(double value) { return value >= 0 && value <= 1 + kRounding; }
 
@@ -116,7 +116,7 @@ class Check {
                                                            std::to_string(kernel.resident_warp_cycles()) + " resident warp-cycles");
   }
 
-  // To within the rounding of `warps`, a quotient.
+  // Allows for the rounding of `warps`, a quotient.
   void check_slowdown(const configs::Slowdown& slowdown, const std::string& name) {
     if (slowdown.warps() == 0) return;
     int64_t losses = 0;

@@ -20,14 +20,14 @@ using layer::Graph;
 using layer::Operator;
 using layer::OperatorClass;
 
-// FP32 multiply-adds a clock of an SM (CUDA C++ Programming Guide, table of arithmetic throughput).
+// FP32 multiply-adds per clock of an SM (CUDA C++ Programming Guide, table of arithmetic throughput).
 double fp32_lanes(const std::string& architecture) {
   return architecture == "sm_70" || architecture == "sm_75" || architecture == "sm_80" ? 64 : 128;
 }
 
-// A GPU file states the peak of its data sheet, with the file's own factor in it (a GeForce makes FP32 sums at half rate) or, where
-// --set gives the factor, without. A machine with other SMs or memory has kept the data sheet of its base: its peak is its own
-// rate.
+// Returns a peak rate. A GPU file states its data sheet's peak either with the file's own factor in it (a GeForce
+// makes FP32 sums at half rate) or, if --set gives the factor, without. A machine with a changed number of SMs or memory still has
+// its base's data sheet; its peak is its own rate.
 double peak(double stated, double own, double factor, double tolerance) {
   const auto is_own = [&](double value) { return std::abs(value - own) <= tolerance * own; };
   if (stated > 0 && (own == 0 || is_own(stated))) return stated;
@@ -58,7 +58,7 @@ class Filler {
     return made;
   }
 
-  // A kernel is what its heaviest operator is; reductions weigh more than maps.
+  // Returns the class of the kernel's heaviest operator; reductions weigh more than maps.
   OperatorClass kind_of(const layer::FusedKernel& fused) const {
     for (const int member : fused.operators) {
       if (at(member).kind != OperatorClass::kElementwise) return at(member).kind;
@@ -125,7 +125,8 @@ class Filler {
     const double peak = made.ridge() * peaks_.memory_gb_per_s / 1e3;
     made.set_percent_of_peak(100 * ratio(static_cast<double>(made.flops()) / 1e6, made.time_us() * peak));
     made.set_gb_per_s(ratio(static_cast<double>(made.bytes()) / 1e3, made.time_us()));
-    // Q/D of the words that had to move times B/B^ of those that moved, D over the time: D falls out.
+    // MUE is Q/D times B/B^: words that had to move over words moved, D, times the share of the peak bandwidth. B is D over the
+    // time, so D cancels.
     made.set_mue(100 * ratio(made.gb_per_s(), peaks_.memory_gb_per_s));
     made.set_bound_by_mue(made.mue() > made.percent_of_peak() ? "memory" : "compute");
   }
@@ -167,8 +168,8 @@ void add_classes(LayerVersion& version) {
 }  // namespace
 
 Peaks peaks_of(const configs::Gpu& gpu) {
-  // assumed: a data sheet is nearer than this to its own machine's rate. The files' differ by up to 1.2 % (products, L40S) and 4.1
-  // % (DRAM, B300).
+  // assumed: a data sheet differs by less than these from the rate of the machine that it describes. The files differ by up to 1.2
+  // % (products, L40S) and 4.1 % (DRAM, B300).
   constexpr double kProducts = 0.02;
   constexpr double kMemory = 0.05;
   const configs::DataSheet& sheet = gpu.data_sheet();

@@ -14,10 +14,10 @@ using layer::Graph;
 
 constexpr const char* kNames[]{"features", "tokens"};
 
-// Layouts of live tensors: those in the set have tokens innermost.
+// The layouts of live tensors: a tensor in the set has tokens innermost, any other tensor has features innermost.
 using State = std::set<int>;
 
-// A kernel's configuration on the way to a state.
+// One kernel in one configuration, an edge of the search.
 struct Step {
   int reads = 0;
   int stores = 0;
@@ -41,7 +41,7 @@ class Search {
     }
   }
 
-  // The cheapest way through all kernels whose results end with features innermost.
+  // Returns the cheapest way through all kernels after which all results have features innermost.
   Way run() const {
     std::map<State, Way> ways{{{}, {0, {}}}};
     for (size_t k = 0; k < times_.size(); ++k) {
@@ -68,8 +68,8 @@ class Search {
         if (stores == 1) {
           for (const int root : laid_out(graph_, kernels_[k].outputs)) after.insert(root);
         }
-        // A tensor that nothing of the pass reads again is no part of the state; a result stays, and has to end as the next layer
-        // reads it.
+        // The state drops a tensor after its last reader of the pass. A result has no reader here and stays: its layout must end as
+        // the next layer reads it.
         std::erase_if(after, [&](int root) {
           const auto last = last_reader_.find(root);
           return last != last_reader_.end() && last->second <= k;

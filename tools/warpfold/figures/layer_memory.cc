@@ -29,7 +29,8 @@ class Planner {
     for (const int root : kept_) saved_[kernel_of(root)].push_back(root);
   }
 
-  // Keeps all, then gives up what the budget has no room for: to the link, to kernels that run again, the layer's input last.
+  // Keeps all activations, then gives up as many as the budget requires. Transfers behind the passes come first, then kernels that
+  // run again, and last the layer's input.
   Outcome<configs::LayerMemory> plan(double budget_mb, double host_gb_per_s) const {
     Plan plan{.budget_mb = budget_mb, .host_gb_per_s = host_gb_per_s, .activations = all_kept()};
     plan.memory.set_budget_mb(budget_mb);
@@ -49,7 +50,7 @@ class Planner {
     double budget_mb = 0;
     double host_gb_per_s = 0;
     double kept_mb = 0;
-    std::vector<configs::LayerActivation> activations{};  // the cheapest to make again first, the layer's input last
+    std::vector<configs::LayerActivation> activations{};  // by time per byte to compute again, least first; the layer's input last
     configs::LayerMemory memory{};
   };
 
@@ -78,8 +79,8 @@ class Planner {
     plan.memory.set_offloaded_mb(plan.memory.offloaded_mb() + mb_of(each));
   }
 
-  // As much as the link moves behind a pass: the forward pass sends, the backward pass fetches. What costs most to make again goes
-  // first, and nothing goes that need not.
+  // Offloads as much as the link moves during a pass: the forward pass sends, the backward pass fetches. The activations that take
+  // longest to compute again go first, and only as many as the budget requires.
   void offload_hidden(Plan& plan) const {
     configs::LayerMemory& memory = plan.memory;
     memory.set_host_gb_per_s(plan.host_gb_per_s);
@@ -90,21 +91,21 @@ class Planner {
     }
   }
 
-  // The layer's input, which no kernel makes.
+  // Offloads the layer's input, which no kernel can compute again.
   static void offload_the_rest(Plan& plan) {
     for (configs::LayerActivation& each : plan.activations) {
       if (plan.kept_mb > plan.budget_mb && each.kept()) offload(each, plan);
     }
   }
 
-  // Kernels that run again.
+  // Drops activations and returns the kernels that run again to restore them.
   std::set<int> recompute(Plan& plan) const {
     for (configs::LayerActivation& each : plan.activations) {
       if (plan.kept_mb <= plan.budget_mb || !each.kept() || each.kernel().empty()) continue;
       each.set_kept(false);
       plan.kept_mb -= mb_of(each);
     }
-    // The last of them may free more than was missing: room for others, those that take longest a byte first.
+    // The last dropped activation may free more than was missing. The room left takes back the activations that cost most per byte.
     std::set<int> again;
     for (auto each = plan.activations.rbegin(); each != plan.activations.rend(); ++each) {
       if (each->kept() || each->offloaded()) continue;
@@ -148,7 +149,7 @@ class Planner {
     return kInput;
   }
 
-  // The kernel, and those whose results it reads and nothing keeps.
+  // Adds the kernel, and the producers of its inputs that no longer are in memory.
   void add_with_inputs(int kernel, std::set<int>& again) const {
     if (!again.insert(kernel).second) return;
     for (const int id : kernels_[static_cast<size_t>(kernel)].inputs) {
@@ -186,15 +187,16 @@ class Planner {
   const std::vector<FusedKernel>& kernels_;
   const configs::LayerVersion& version_;
   std::set<int> kept_;                       // tensors in memory that the backward pass reads
-  std::map<int, std::vector<int>> saved_{};  // of them those of a kernel
+  std::map<int, std::vector<int>> saved_{};  // the same tensors, by the kernel that stores them
 };
 
-// Bytes for a parameter of mixed precision: weights and gradients in 16 bits; of Adam an FP32 weight and two moments, of SGD the
+// Bytes per parameter in mixed precision. Weights and gradients have 16 bits; Adam keeps an FP32 weight and two moments, SGD the
 // FP32 weight (Rajbhandari et al., arXiv 1910.02054, section 3.1: K = 12).
 constexpr double kWordBytes = 2;
 double state_bytes(configs::Optimiser optimiser) { return optimiser == configs::ADAM ? 12 : optimiser == configs::SGD ? 4 : 0; }
 
-// On a GPU of the whole model, whose layers' split weights it shares with tensor_parallel - 1 others and the rest with none.
+// Adds the states of the whole model on one GPU. The GPU shares the layers' split weights with tensor_parallel - 1 other GPUs, and
+// holds all other weights whole.
 void add_states(const configs::TransformerModel& model, const Graph& graph, configs::LayerMemory& memory) {
   const layer::Parameters all = layer::parameters_of(model, graph);
   const auto parameters = static_cast<double>(all.on_gpu + all.embedding + all.output);

@@ -12,14 +12,16 @@ namespace warpfold::cli {
 
 struct MemoryPlan {
   double activations_mb = 0;  // of a layer
-  double memory_gb = 0;       // of the GPU, instead: what weights, gradients and states leave, shared among the layers
+  double memory_gb = 0;       // of the GPU, as an alternative: the layers share the memory that weights, gradients and states leave
   double host_gb_per_s = 0;   // each way; 0: nothing is offloaded
 };
 
-// Keeps activations of at most a budget for the backward pass. Without a link to the host, kernels run again in the order of their
-// time for a byte that they leave, until the rest fits. What the link moves behind the kernels costs nothing: those whose kernels
-// would take longest for a byte are offloaded up to that, the others run again; the link moves more where that does not suffice.
-// `version` has the time of each of `kernels`. Fails where the budget cannot be met.
+// Plans which activations stay in memory for the backward pass within a budget. Without a link to the host, activations are dropped
+// in the order of their kernels' time per byte, and those kernels run again. With a link, transfers that fit behind the kernels are
+// free: they take the activations whose kernels take longest per byte, and the other kernels run again. If that does not suffice,
+// the link moves more.
+//
+// `version` has the time of each of `kernels`. Fails if the budget cannot be met.
 Outcome<configs::LayerMemory> layer_memory(const configs::TransformerModel& model, const layer::Graph& graph,
                                            const std::vector<layer::FusedKernel>& kernels, const configs::LayerVersion& version,
                                            const MemoryPlan& plan);

@@ -12,11 +12,12 @@ namespace {
 
 using layer::Transfer;
 
-// Layers of the shorter of two stacks, whose difference is what one more layer costs: from about the second on each is as the one
-// before.
+// Number of layers in the shorter of two stacks; their difference is the cost of one more layer. From about the second layer on,
+// every layer takes the same time.
 constexpr int kLayers = 5;
 
-// A stack of layers as jobs: forward from the first to the last, backward from the last to the first, then the optimiser's steps.
+// A stack of layers as jobs: forward from the first layer to the last, backward from the last to the first, then the optimiser's
+// steps.
 class Stack {
  public:
   Stack(const configs::LayerVersion& version, const std::vector<layer::FusedKernel>& kernels,
@@ -60,7 +61,7 @@ class Stack {
   struct Visit {
     std::string pass;
     int layer = 0;
-    std::map<int, std::vector<int>> gathered{};  // jobs that a kernel waits for
+    std::map<int, std::vector<int>> gathered{};  // jobs of transfers, by the kernel that waits for them
   };
 
   const Transfer& transfer(int id) const { return transfers_[static_cast<size_t>(id)]; }
@@ -72,7 +73,7 @@ class Stack {
     return add(transfer(id).data_parallel ? 2 : 1, us_[static_cast<size_t>(id)], std::move(after), id);
   }
 
-  // Weights of the visit `v`, once the job `before` has ended.
+  // Adds the transfers that gather the weights of visit `v`, which start once the job `before` has ended.
   void add_gathers(size_t v, int before) {
     Visit& visit = visits_[v];
     for (int t = 0; t < static_cast<int>(transfers_.size()); ++t) {
@@ -82,7 +83,7 @@ class Stack {
     }
   }
 
-  // The last kernel's job.
+  // Returns the job of the visit's last kernel.
   int add_visit(size_t v) {
     const Visit visit = visits_[v];
     const std::map<int, int> made = add_kernels(visit.pass, visit.gathered, {});
@@ -121,15 +122,15 @@ class Stack {
   const configs::LayerVersion& version_;
   const std::vector<Transfer>& transfers_;
   const std::vector<double>& us_;
-  std::map<int, int> kernel_of_;    // of an operator
-  std::map<int, int> transfer_of_;  // of a kernel that is one
+  std::map<int, int> kernel_of_;    // by operator
+  std::map<int, int> transfer_of_;  // by kernel, if the kernel is a transfer
   std::vector<std::set<int>> producers_;
   std::vector<Job> jobs_;
   std::vector<Visit> visits_;
-  std::map<int, std::vector<int>> sums_;  // of a layer's gradients
+  std::map<int, std::vector<int>> sums_;  // jobs that sum gradients, by layer
 };
 
-// Of all layers of a stack, by transfer.
+// Sums over all layers of a stack, by transfer.
 struct Sums {
   double all_us = 0;
   std::vector<double> exposed;

@@ -11,20 +11,20 @@
 
 namespace warpfold::cli {
 
-// How a GPU moves what it sends.
+// The means by which a GPU moves the data that it sends.
 struct CopyKernel {
   struct OfLink {
-    double gb_per_s = 0;             // the most that the copy kernel moves; 0: copy engines, as fast as the link
-    std::vector<double> slowdown{};  // how many times as long each kernel of the version takes beside it; empty: 1
+    double gb_per_s = 0;             // the copy kernel's highest rate; 0: copy engines, which are as fast as the link
+    std::vector<double> slowdown{};  // by kernel of the version: its time beside the copy kernel over its time alone; empty: 1
   };
   std::array<OfLink, 2> links{};  // the link, the data link
 };
 
-// Time of a transfer: latency of each step, and bytes over the slower of link and copy kernel.
+// Returns the time of a transfer in us: the latency of each step, plus its bytes over the slower of link and copy kernel.
 double transfer_us(const layer::Transfer& transfer, const configs::TransformerModel& model, const CopyKernel& copy = {});
 
-// The layer as one of many: kernels on a stream, transfers of the link and of the data link on one each, in the order in which
-// their data are there; weights are gathered at most a layer ahead.
+// Returns the overlap of one layer inside a stack of many. Kernels run on one stream; the transfers of the link and of the data
+// link run on a stream each, in the order in which their data become ready. Weights are gathered at most one layer ahead.
 configs::LayerOverlap layer_overlap(const configs::TransformerModel& model, const layer::Graph& graph,
                                     const std::vector<layer::FusedKernel>& kernels, const configs::LayerVersion& version,
                                     const CopyKernel& copy);

@@ -14,7 +14,7 @@ bool is_in(const configs::LayerKernel& kernel, const configs::LayerPart& part) {
          std::ranges::any_of(kernel.operators(), [&](const std::string& each) { return has(part.operator_(), each); });
 }
 
-// Of the model: scores that attention's backward pass makes a second time are not.
+// Returns the FLOP of the model: scores that attention's backward pass computes a second time do not count.
 double model_flops(const configs::LayerKernel& kernel) {
   if (kernel.kind() == "contraction") return static_cast<double>(kernel.flops());
   if (kernel.kind() != "attention") return 0;

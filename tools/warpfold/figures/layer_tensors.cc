@@ -13,7 +13,7 @@ std::string text_of(const layer::Dimensions& dimensions) {
 }
 
 void add_tensors(const layer::Graph& graph, const std::vector<layer::FusedKernel>& kernels, configs::LayerVersion& version) {
-  std::map<int, uint32_t> kernel_of;  // of an operator
+  std::map<int, uint32_t> kernel_of;  // by operator
   std::set<int> used;
   std::map<int, std::set<uint32_t>> readers;
   for (uint32_t k = 0; k < kernels.size(); ++k) {

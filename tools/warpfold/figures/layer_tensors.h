@@ -9,10 +9,10 @@
 
 namespace warpfold::cli {
 
-// "b 8, j 512".
+// Returns dimensions as text: "b 8, j 512".
 std::string text_of(const layer::Dimensions& dimensions);
 
-// The tensors that kernels read and store, each with its kernels: the edges of the version's graph.
+// Adds the tensors that kernels read and store, each with its kernels: the edges of the version's graph.
 void add_tensors(const layer::Graph& graph, const std::vector<layer::FusedKernel>& kernels, configs::LayerVersion& version);
 
 }  // namespace warpfold::cli

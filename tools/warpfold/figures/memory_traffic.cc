@@ -15,7 +15,7 @@ constexpr double kSectorBytes = 32;
 
 sim::Demand launch_demand(const configs::Gpu& gpu, const traces::Kernel& kernel) {
   sim::Spec spec = sim::make_spec(gpu).value();
-  spec.data_stage_rate = {};  // a wavefront is a wavefront on a machine with a faster data stage
+  spec.data_stage_rate = {};  // Counts wavefronts: a faster data stage must not change their number.
   const sim::KernelDemand demand = sim::demand_of(spec, sim::make_image(spec, kernel).value());
   const std::vector<uint64_t> ctas = traces::ctas_by_class(kernel);
   sim::Demand launch;
@@ -27,7 +27,7 @@ bool touches_sectors(sim::AccessKind kind) {
   return kind == sim::AccessKind::kGlobalLoad || kind == sim::AccessKind::kGlobalStore || kind == sim::AccessKind::kCopyAsync;
 }
 
-// Of a wgmma each of four warps counts the wavefronts of all.
+// Each of the four warps of a wgmma counts the wavefronts of the whole wgmma.
 uint64_t sharers_of(sim::AccessKind kind) { return kind == sim::AccessKind::kWgmmaOperand ? 4 : 1; }
 
 void add_access(sim::AccessKind kind, const sim::AccessCounts& counts, configs::MemoryTraffic& into) {

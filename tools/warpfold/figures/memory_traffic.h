@@ -6,7 +6,7 @@
 
 namespace warpfold::cli {
 
-// Fills `result.memory`: what the kernel asks of each level of memory, by kind of access and by stream.
+// Fills `result.memory`: the kernel's demand on each level of memory, by kind of access and by stream.
 void fill_memory_traffic(const configs::Gpu& gpu, const traces::Kernel& kernel, configs::KernelResult& result);
 
 }  // namespace warpfold::cli

@@ -66,7 +66,7 @@ configs::Result model_result(const configs::Scenario& scenario, const Chain& cha
   }
   model.set_any_policy_us(chain.any_policy.lower_bound() / clock_mhz);
   model.set_any_policy_bound_by(chain.any_policy.all().front().resource);
-  // The composition that the policy comes to.
+  // The composition that corresponds to the policy.
   const bool apart = scenario.policy().kind() == configs::SEQUENTIAL;
   const sim::Composition& whole = apart ? compositions.front() : compositions.back();
   result.set_total_cycles(static_cast<uint64_t>(std::ceil(whole.total)));

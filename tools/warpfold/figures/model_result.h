@@ -10,14 +10,14 @@
 
 namespace warpfold::cli {
 
-// What the chain's kernels do to each other, and what a simulation said on the way.
+// The interference between the chain's kernels, and the times alone from the simulation that measured it.
 struct MeasuredInterference {
   sim::Interference interference;
   std::map<std::string, uint64_t> alone;  // simulated cycles of kernels alone, by name
 };
 
-// What the limiter model says of a scenario's chain: each kernel's limiters, the compositions, and the one that the policy comes
-// to.
+// Returns the limiter model's result for a scenario's chain: each kernel's limiters, the compositions, and the composition that
+// corresponds to the policy.
 configs::Result model_result(const configs::Scenario& scenario, const Chain& chain, const MeasuredInterference& measured);
 
 }  // namespace warpfold::cli

@@ -11,8 +11,8 @@ namespace warpfold::cli {
 
 namespace {
 
-constexpr uint32_t kMostRegisters = 255;  // a thread: CUDA C++ Programming Guide, compute capabilities
-constexpr uint32_t kMostWarps = 32;       // a CTA: the same table
+constexpr uint32_t kMostRegisters = 255;  // per thread: CUDA C++ Programming Guide, compute capabilities
+constexpr uint32_t kMostWarps = 32;       // per CTA: the same table
 
 uint32_t fitting(const std::vector<sim::ResidencyLimit>& limits) {
   return std::ranges::min(limits, {}, &sim::ResidencyLimit::ctas).ctas;
@@ -22,8 +22,8 @@ uint32_t limit_of(const std::vector<sim::ResidencyLimit>& limits, std::string_vi
   return std::ranges::find(limits, resource, &sim::ResidencyLimit::resource)->ctas;
 }
 
-// The largest value up to `most` with which `ctas` CTAs fit by one resource alone; none where not even the least fits. Fewer fit
-// the larger the value is.
+// Returns the largest value from `least` to `most` for which `fits` holds; none if `fits(least)` is false. `fits` must be
+// monotonic: true up to some value, false above.
 std::optional<uint32_t> largest(uint32_t least, uint32_t most, const std::function<bool(uint32_t)>& fits) {
   if (least > most || !fits(least)) return std::nullopt;
   while (least < most) {
@@ -44,7 +44,7 @@ void add_point(uint32_t value, uint32_t ctas, uint32_t warps, configs::CtaCurve&
   point.set_warps(ctas * warps);
 }
 
-// Points where the count changes: the largest value of each.
+// Adds a point at each value after which the number of CTAs drops.
 void add_steps(uint32_t least, uint32_t most, uint32_t warps, const std::function<uint32_t(uint32_t)>& ctas_with,
                configs::CtaCurve& curve) {
   for (uint32_t value = least; value <= most; ++value) {

@@ -12,15 +12,16 @@
 
 namespace warpfold::cli {
 
-// What one kernel of a plan occupies, what bounds its CTAs on an SM, and the curves of an occupancy calculator.
+// Returns the occupancy of one kernel of a plan: its footprint, the limits on its CTAs per SM, and the curves of an occupancy
+// calculator.
 configs::KernelOccupancy occupancy_of(const sim::Spec& spec, const policies::PlannedKernel& planned, uint32_t sms);
 
-// The largest footprint with which `ctas` CTAs fit on an SM: its settings of the scenario, its figures. None where warp slots, CTA
-// slots or tensor memory leave no room for so many, or where the kernel cannot give up registers.
+// Returns the largest footprint with which `ctas` CTAs fit on an SM, as settings of the scenario with their values. None if warp
+// slots, CTA slots or tensor memory are too few for `ctas`, or if the kernel cannot give up registers.
 std::optional<configs::SmallerFootprint> footprint_for(const sim::Spec& spec, const policies::PlannedKernel& planned,
                                                        uint32_t ctas);
 
-// Why no footprint lets more CTAs of the kernel in, "" where one does.
+// Returns the reason if no smaller footprint fits more CTAs of the kernel on an SM; otherwise "".
 std::string why_no_more(const sim::Spec& spec, const policies::PlannedKernel& planned, const configs::KernelOccupancy& now);
 
 }  // namespace warpfold::cli

@@ -13,7 +13,7 @@ constexpr double kMicrosecond = 1e-6;
 
 double sum(const sim::Energy& energy) { return std::reduce(energy.joules.begin(), energy.joules.end()); }
 
-// Resources that take nothing are left out.
+// Skips resources that use no energy.
 template <typename Entries>
 void add_resources(const sim::Energy& energy, double of_all, Entries& entries) {
   for (size_t u = 0; u < energy.joules.size(); ++u) {
@@ -33,7 +33,8 @@ void add_kernel(const configs::KernelResult& kernel, const sim::Energy& energy, 
   if (entry.joules() > 0) add_resources(energy, entry.joules(), *entry.mutable_resources());
 }
 
-// The times between one start or end of a kernel and the next. A kernel takes its energy evenly over its time.
+// The phases of a run, each between one start or end of a kernel and the next. A kernel uses its energy at a constant rate over its
+// time.
 class Phases {
  public:
   Phases(const sim::PowerModel& model, const std::vector<sim::Energy>& energies, const sim::PowerLoad& load,
@@ -61,7 +62,7 @@ class Phases {
       for (double& joules : part.joules) joules *= load.cycles / static_cast<double>(kernel.cycles());
       load.energy.add(part);
     }
-    // DRAM's time by its part of the bytes: of all kernels', as its energy is.
+    // A phase gets the share of DRAM's busy time that it has of DRAM's energy.
     if (const double all = load_.energy.dram(); all > 0) load.dram_cycles = load_.dram_cycles * load.energy.dram() / all;
     phase.set_watts(model_.watts(load, mhz));
     phase.set_own_clock_mhz(model_.sustained_clock(load));
@@ -74,7 +75,7 @@ class Phases {
   const configs::Result& result_;
 };
 
-// One clock for the run is no matter of course where a phase lasts longer than the clock takes to follow.
+// Notes that a single clock for the run is an assumption if a phase lasts longer than a change of clocks takes.
 void note_long_phases(double response_ms, configs::PowerUse& power) {
   constexpr double kUsPerMs = 1e3;
   if (power.phases_size() < 2) return;

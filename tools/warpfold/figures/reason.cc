@@ -18,24 +18,24 @@ using report::fixed;
 
 namespace {
 
-// Warps that could issue but for what is held.
+// States of warps that could issue if no unit or slot were held.
 constexpr std::array<std::string_view, 5> kQueueing{"not_selected", "dispatch_stall", "math_pipe_throttle", "mio_throttle",
                                                     "lg_throttle"};
 constexpr std::array<std::string_view, 7> kMemoryPath{"memory_issue", "shared_memory", "sm_ingress", "sm_egress",
                                                       "l2_read",      "l2_write",      "dram"};
-constexpr double kLeastLoss = 0.01;  // of the run; less is not worth a phrase where no other policy is faster
+constexpr double kLeastLoss = 0.01;  // of the run; below this, a run that no other policy beats gets no phrase
 
 struct Loss {
   double cycles = 0;
   Reason reason;
 };
 
-// One kernel of the scenario and what became of it.
+// A kernel of the scenario with its parts in the result.
 struct Party {
   const configs::Alone* alone = nullptr;
   std::vector<const configs::KernelResult*> parts;
   uint64_t busy = 0;      // cycles of its parts together
-  bool critical = false;  // had it ended earlier, so had the run
+  bool critical = false;  // an earlier end of this kernel would end the run earlier
 };
 
 class Reasons {
@@ -68,7 +68,7 @@ class Reasons {
   }
 
  private:
-  // The gain of more of a resource, as a share of the run: until the next busiest one is as busy.
+  // Returns the gain from more of a resource, as a share of the run: the gain ends when the next busiest resource is as busy.
   double headroom(const std::string& resource) const {
     double own = 0;
     double next = 0;
@@ -84,7 +84,7 @@ class Reasons {
     std::vector<const configs::KernelResult*> running;
   };
 
-  // The run between one start or end of a kernel and the next.
+  // Cuts the run into spans, each between one start or end of a kernel and the next.
   void cut_time() {
     std::set<uint64_t> edges;
     for (const configs::KernelResult& kernel : result_.kernels()) edges.insert({kernel.start_cycle(), kernel.end_cycle()});
@@ -111,7 +111,7 @@ class Reasons {
     return cycles;
   }
 
-  // Time in which both this kernel and one that could have run beside it ran without the other.
+  // Returns the time in which this kernel, and a kernel that could have run beside it, each ran without the other.
   Loss not_overlapped(size_t party) const {
     Loss loss;
     for (const int partner : graph_.partners(static_cast<int>(party))) {
@@ -124,8 +124,8 @@ class Reasons {
     return loss;
   }
 
-  // From the end of the run backwards: what ended last, what had ended last when that began, and so on. A kernel that is not among
-  // them may be slowed down at no cost.
+  // Marks the kernels on the critical path. Walks backwards from the end of the run: from the kernel that ended last to the kernel
+  // that ended last before its start. A kernel off this path may become slower at no cost.
   void find_critical() {
     uint64_t begun = UINT64_MAX;
     while (begun > 0) {
@@ -140,8 +140,8 @@ class Reasons {
     }
   }
 
-  // What critical kernels need more than alone, together where the cause is the same. On part of the chip a kernel takes longer for
-  // that alone, which is no loss by itself: SMs without work are.
+  // Returns the extra time of critical kernels over their time alone; kernels with the same cause are summed. A kernel on part of
+  // the chip takes longer for that reason alone. That is no loss by itself; idle SMs are counted separately.
   std::vector<Loss> slowdowns() const {
     std::map<std::string, Slowed> by_cause;
     for (const Party& victim : parties_) {
@@ -169,9 +169,10 @@ class Reasons {
     std::string resource;
   };
 
-  // Missing warps cost time only where those present wait for results: more of them would stand in the same queue at what is held.
-  // So either the largest queue behind others is the cause, or latency is, which more warps would hide. A kernel that has all its
-  // warps, and that a resource binds alone, waits for that resource's results, which is no latency.
+  // Missing warps cost time only if the resident warps wait for results: in front of a held resource, more warps would only queue
+  // as well. So the cause is either the longest queue behind other kernels, or latency that more warps would hide.
+  //
+  // If a kernel has all its warps and a resource binds it alone, its waits for results are waits for that resource, not latency.
   Reason cause(const Party& victim) const {
     if (const auto& also = victim.parts.front()->also(); !also.empty()) return {"the kernel also does the work of " + also[0], ""};
     const Waits waits = waits_of(victim);
@@ -202,7 +203,7 @@ class Reasons {
     }
   };
 
-  // A full queue of memory instructions stands behind what they need: the busiest resource on their way.
+  // Memory instructions queue for the busiest resource on the memory path, so a full memory queue is blamed on that resource.
   Reason queued_at(const std::string& resource, const std::string& holders) const {
     const std::string held = resource + " held by " + holders;
     if (resource != "memory_queue") return {held, relief_of(resource)};
@@ -215,10 +216,10 @@ class Reasons {
     return {held + ", which waits for " + busiest->name(), relief_of(busiest->name())};
   }
 
-  // Waits of a slowed kernel's warps while others were on their SM.
+  // Waits of a slowed kernel's warps while other kernels were on their SM.
   struct Waits {
     std::map<std::string, Queue> queues;  // by resource
-    double latency = 0;                   // not behind anything held
+    double latency = 0;                   // waits that no held resource explains
     double average_warps = 0;
   };
 
@@ -228,7 +229,7 @@ class Reasons {
       uint64_t together = 0;
       for (const configs::Company& company : part->beside()) together += company.warp_cycles();
       if (together == 0 || together > part->resident_warp_cycles()) together = part->resident_warp_cycles();
-      uint64_t queued = 0;  // its warps behind its own, together and by itself
+      uint64_t queued = 0;  // warp-cycles of the kernel's warps in queues, at first of any holder
       for (const configs::StateCycles& state : part->states()) {
         if (std::ranges::find(kQueueing, state.state()) != kQueueing.end()) queued += state.warp_cycles();
       }
@@ -254,7 +255,7 @@ class Reasons {
     return std::ranges::find(result_.kernels(), kernel, &configs::KernelResult::name)->of();
   }
 
-  // Where its warps are missing most; none: nullptr.
+  // Returns the loss by missing warps that costs most; nullptr if none.
   static const configs::Loss* largest_absence(const Party& victim) {
     const configs::Loss* largest = nullptr;
     for (const configs::KernelResult* part : victim.parts) {
@@ -265,7 +266,7 @@ class Reasons {
     return largest;
   }
 
-  // SMs that are kept for kernels of which none runs.
+  // Returns the loss by SMs that are reserved for kernels of which none runs.
   Loss idle_sms() const {
     const uint64_t chip = result_.provenance().scenario().gpu().sm_count();
     double idle = 0;

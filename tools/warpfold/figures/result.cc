@@ -72,7 +72,7 @@ void fill_kernel(const configs::Gpu& gpu, const policies::PlannedKernel& planned
   }
 }
 
-// How L2 began, where not COLD.
+// Records the initial state of L2 unless it is COLD.
 void fill_l2(const configs::Scenario& scenario, const policies::PlannedKernel& planned, configs::KernelResult& result) {
   const auto kernel = std::ranges::find(scenario.kernel(), planned.of, [](const configs::Kernel& each) { return each.name(); });
   if (kernel == scenario.kernel().end() || kernel->l2() == configs::COLD) return;
@@ -80,7 +80,7 @@ void fill_l2(const configs::Scenario& scenario, const policies::PlannedKernel& p
   result.set_found_in_l2_bytes(planned.found_in_l2_bytes);
 }
 
-// Of each kernel's operations, and of all bytes that DRAM served.
+// Adds warnings about each kernel's operations, and about all bytes that DRAM served.
 void fill_warnings(const policies::Plan& plan, const sim::Outcome& outcome, const configs::Gpu& gpu, configs::Result& result) {
   const auto add = [&](const std::optional<std::string>& warning) {
     if (warning) result.add_warnings(*warning);

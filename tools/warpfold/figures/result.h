@@ -11,10 +11,10 @@ namespace warpfold::cli {
 
 double utilization(const sim::ResourceUse& use);  // busy / capacity; 0 for a resource that the GPU lacks
 
-// A simulation's counters as the result that users get; everything but what the kernels do alone and how the program was called.
+// Returns a simulation's counters as the result that users get, without the kernels' times alone and without the command line.
 configs::Result make_result(const configs::Scenario& scenario, const policies::Plan& plan, const sim::Outcome& outcome);
 
-// Resident warps an SM while a kernel runs, from first CTA to last.
+// Returns the resident warps per SM while a kernel runs, from the start of its first CTA to the end of its last.
 double average_warps(const configs::Gpu& gpu, const sim::KernelCounters& counters);
 
 }  // namespace warpfold::cli

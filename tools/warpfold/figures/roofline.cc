@@ -13,7 +13,7 @@ namespace warpfold::cli {
 
 namespace {
 
-// Resources that execute instructions; the others move bytes or start moving them.
+// True for a resource that executes instructions, false for a resource that moves bytes or starts such moves.
 bool executes(const std::string& resource) {
   constexpr std::array kMoves{"shared_memory", "memory_issue", "bulk_copy", "sm_ingress",
                               "sm_egress",     "l2_read",      "l2_write",  "dram"};
@@ -62,7 +62,7 @@ class Filler {
     const double sms = spec_.memory.sm_count;
     const double shared = sms * sim::kWavefrontBytes * per_cycle(spec_.data_stage_rate.thousandths());
     add_level("shared_memory", limiters_.cycles_of("shared_memory") * shared, shared);
-    // Reads and writes have a bandwidth each: the ceiling is that of the kernel's mix.
+    // L2 has a bandwidth for reads and another for writes: the ceiling follows from the kernel's mix of the two.
     const double read = limiters_.cycles_of("l2_read");
     const double written = limiters_.cycles_of("l2_write");
     const double l2_bytes =

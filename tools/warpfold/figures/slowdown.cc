@@ -23,7 +23,7 @@ __extension__ using Wide = unsigned __int128;
 
 uint64_t cycles_of(const sim::KernelCounters& counters) { return counters.end_cycle - counters.start_cycle; }
 
-// What its warps waited for `culprit`, all segments together.
+// Returns the warp-cycles by resource that the kernel's warps waited for `culprit`, over all segments.
 sim::Losses lost_to(const sim::KernelCounters& counters, size_t culprit) {
   sim::Losses sum{};
   for (const sim::SegmentCounters& segment : counters.segments) {
@@ -34,7 +34,7 @@ sim::Losses lost_to(const sim::KernelCounters& counters, size_t culprit) {
 
 using States = std::array<uint64_t, sim::kWarpStates>;
 
-// inherited or hidden, all segments together.
+// Returns `inherited` or `hidden`, summed over all segments.
 States sum_of(const sim::KernelCounters& counters, States sim::SegmentCounters::* states) {
   States sum{};
   for (const sim::SegmentCounters& segment : counters.segments) {
@@ -43,7 +43,7 @@ States sum_of(const sim::KernelCounters& counters, States sim::SegmentCounters::
   return sum;
 }
 
-// Waits as they would have been had nothing been held, by other kernels or by the kernel itself.
+// Returns the waits as they would be if neither other kernels nor the kernel itself held a resource.
 States undisturbed(const sim::KernelCounters& counters) {
   States sum{};
   for (const sim::SegmentCounters& segment : counters.segments) {
@@ -52,7 +52,7 @@ States undisturbed(const sim::KernelCounters& counters) {
   return sum;
 }
 
-// What such waits are longer by because of what the kernel itself held (modulo 2^64: they may be shorter).
+// Returns the change in these waits that the kernel's own use of resources causes, modulo 2^64: waits may also become shorter.
 States behind_itself(const sim::KernelCounters& counters) {
   States sum{};
   for (const sim::SegmentCounters& segment : counters.segments) {
@@ -62,7 +62,7 @@ States behind_itself(const sim::KernelCounters& counters) {
   return sum;
 }
 
-// What others took from the kernel's warps and requests, by culprit.
+// Returns the cycles that each culprit took from the kernel's warps and requests.
 std::vector<sim::Losses> taken_from(const sim::KernelCounters& counters, size_t victim) {
   std::vector<sim::Losses> taken(counters.absent.size());
   for (const sim::SegmentCounters& segment : counters.segments) {
@@ -77,8 +77,9 @@ std::vector<sim::Losses> taken_from(const sim::KernelCounters& counters, size_t 
 
 std::string name_of(size_t resource) { return std::string(sim::contended_name(static_cast<sim::Contended>(resource))); }
 
-// (T together - T alone) * W with W = R alone / T alone resident warps is what R together would be more than R alone, had it as
-// many warps as alone for as long as it takes; the difference between the two is lost residency.
+// Splits the excess warp-cycles (T together - T alone) * W into causes. T is the kernel's time, R its resident warp-cycles, and W =
+// R alone / T alone its resident warps alone. If the kernel had W warps for all of T together, R together - R alone would equal the
+// excess; the difference between the two is lost residency.
 class Decomposition {
  public:
   Decomposition(const sim::KernelCounters& together, const sim::KernelCounters& alone)
@@ -99,7 +100,7 @@ class Decomposition {
     left_ -= warp_cycles;
     losses_.push_back(std::move(loss));
   }
-  // Difference of the two runs, which may be below 0.
+  // Returns the difference of the two runs, which may be below 0.
   static int64_t more(uint64_t together, uint64_t alone) { return static_cast<int64_t>(together - alone); }
 
   void add_contention(const policies::Plan& plan, size_t index) {
@@ -121,7 +122,8 @@ class Decomposition {
     }
   }
 
-  // What a warp inherits has no name on it but "others": it is split as everything is that others took from the kernel itself.
+  // An inherited delay records no culprit except "others". The sum is split in proportion to the cycles that each culprit took from
+  // the kernel.
   void add_inherited(const policies::Plan& plan, size_t index) {
     const States states = sum_of(together_, &sim::SegmentCounters::inherited);
     const uint64_t all = std::accumulate(states.begin(), states.end(), uint64_t{0});
@@ -156,7 +158,7 @@ class Decomposition {
     }
   }
 
-  // Everything that is left makes the sum exact.
+  // The unexplained remainder makes the sum exact.
   void finish(configs::Slowdown& slowdown) {
     const int64_t rest = left_ + excess_;
     add("rest", "", "", rest);

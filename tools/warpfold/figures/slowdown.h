@@ -8,7 +8,8 @@
 
 namespace warpfold::cli {
 
-// What makes kernel `index` of the plan slower beside the others (`together`) than it is alone (`alone`), by cause.
+// Fills `result.slowdown`: the causes that make kernel `index` of the plan slower beside other kernels (`together`) than alone
+// (`alone`).
 void fill_slowdown(const policies::Plan& plan, size_t index, const sim::KernelCounters& together, const sim::KernelCounters& alone,
                    configs::KernelResult& result);
 

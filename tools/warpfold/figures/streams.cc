@@ -9,7 +9,7 @@ namespace warpfold::cli {
 
 namespace {
 
-constexpr double kDone = 1e-9;  // us left of a job that has ended
+constexpr double kDone = 1e-9;  // a job ends when fewer us than this are left
 
 class Machine {
  public:
@@ -39,7 +39,7 @@ class Machine {
     return std::ranges::all_of(job(id).after, [&](int other) { return ended_[static_cast<size_t>(other)]; });
   }
 
-  // The jobs that run now; none: all have ended.
+  // Starts the jobs that can run now. Returns false if all jobs have ended.
   bool start_ready() {
     kernel_ = -1;
     transfers_.clear();
@@ -66,7 +66,7 @@ class Machine {
     return 1 / slowest;
   }
 
-  // The transfer that kernels wait for; where several run, the one that the next kernel needs.
+  // Returns the transfer that kernels wait for; if several run, the transfer that the next kernel needs.
   int waited_for() const {
     const int head = head_of(0);
     for (const int transfer : transfers_) {

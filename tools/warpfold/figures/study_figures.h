@@ -11,10 +11,10 @@ namespace warpfold::cli {
 
 using PointRecords = std::map<Point, configs::StudyPoint>;
 
-// The kernel that a quantity is of; none for a quantity of a whole run.
+// Returns the kernel that a quantity is about; none for a quantity of a whole run.
 const configs::Quantity::KernelOf* kernel_of(const configs::Quantity& quantity);
 
-// A quantity at a point by one estimator; none where the estimator does not give it.
+// Returns a quantity at a point by one estimator; none if the estimator does not give it.
 std::optional<double> value_of(const configs::Quantity& quantity, const configs::StudyPoint& point, const std::string& estimator);
 
 }  // namespace warpfold::cli

@@ -12,7 +12,7 @@ namespace warpfold::cli {
 
 namespace {
 
-// Less is better: the signs of measures to be maximized are turned.
+// The range of a measure within the error bound; less is better. A measure to be maximized is negated.
 struct Cost {
   double least;
   double most;
@@ -27,7 +27,7 @@ class Measures {
 
   const std::vector<std::string>& texts() const { return texts_; }
 
-  // Of a run whose time and energy are `times` as large; none where it lacks a measure.
+  // Returns the measures of a run whose time and energy are scaled by `times`; none if the run lacks a measure.
   Expected<std::optional<std::vector<double>>> of(const PointRun& run, double times) const {
     const std::vector<Placed> placed = placed_values(study_, run.point);
     const std::vector<std::string> known = configs::measures();
@@ -115,8 +115,8 @@ Expected<FrontRuns> front_of(const configs::Study& study, const configs::Front& 
     if (!costs) return std::unexpected(costs.error());
     candidates.push_back({std::move(*costs), &measured});
   }
-  // In order of least costs a run is dominated by an earlier one alone; and domination is transitive, so by one of the front so
-  // far.
+  // Candidates are sorted by their least costs, so only an earlier run can dominate a run. Domination is transitive: comparing with
+  // the front so far is enough.
   std::ranges::stable_sort(candidates, [](const Candidate& one, const Candidate& other) {
     return std::ranges::lexicographical_compare(one.costs, other.costs, {}, &Cost::least, &Cost::least);
   });

@@ -37,7 +37,7 @@ std::vector<Point> grid_of(const configs::Study& study) {
   return points;
 }
 
-// A condition was found to be one at every point when the study was read.
+// Evaluation cannot fail here: every condition was evaluated at every point when the study was read.
 bool stands(const configs::Study& study, const Point& point) {
   if (study.where().empty()) return true;
   const std::vector<Placed> placed = placed_values(study, point);

@@ -16,7 +16,7 @@ void add_region(const std::string& estimator, const sim::ChainTimes& times, cons
   region.set_region(static_cast<uint32_t>(sim::region_of(times, interference)));
 }
 
-// The scenario's kernels alone; attention as it is written, which reads stored bits.
+// Returns the simulated times of the scenario's kernels alone. Attention in the scenario reads stored bits.
 sim::ChainTimes simulated_times(const configs::Scenario& scenario, const configs::Result& result) {
   sim::ChainTimes times;
   for (int k = 0; k < scenario.kernel_size(); ++k) {
@@ -39,7 +39,7 @@ sim::ChainTimes simulated_times(const configs::Scenario& scenario, const configs
   return times;
 }
 
-// The limiter model's name for what a policy does.
+// Returns the limiter model's composition for a policy.
 std::string composition_of(const std::string& policy) {
   if (policy == "SEQUENTIAL") return "sequential";
   return policy == "FUSED" ? "fused" : "overlapped";

@@ -10,11 +10,11 @@
 
 namespace warpfold::cli {
 
-// A simulation of a study's point under one policy, as the study keeps it.
+// Adds the simulation of a study's point under one policy to the point's record.
 void add_simulated_run(const configs::Result& result, configs::StudyPoint& record);
 
-// The limiter model of the same point, for chains that it knows, with the interference that its simulations (`results`, of the same
-// kernels) have shown. `file` is the scenario's.
+// Adds the limiter model of the same point if it knows the scenario's chain, with the interference that the point's simulations
+// measured. `results` are those simulations, of the same kernels; `file` is the scenario's.
 Expected<void> add_limiter_model(const configs::Scenario& scenario, const std::string& file,
                                  const std::vector<configs::Result>& results, configs::StudyPoint& record);
 

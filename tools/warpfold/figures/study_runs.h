@@ -18,17 +18,18 @@ struct PointRun {
   const configs::StudyRun* run = nullptr;
 };
 
-// Of the points given, in their order; points without a record are passed over.
+// Returns the runs of the points given, in their order. Points without a record are skipped.
 std::vector<PointRun> runs_of(const std::vector<Point>& points, const PointRecords& records);
 
-// total_time_us, energy_j or stored_bits_mb of a run; none where the run has no such measure.
+// Returns total_time_us, energy_j or stored_bits_mb of a run; none if the run lacks the measure.
 std::optional<double> run_measure(const configs::StudyRun& run, std::string_view measure);
 
-// Whether a condition holds at a point with a record: its words are axes and measures (configs/study.proto, Least).
+// Returns whether a condition holds at a point with a record. The words of a condition are axes and measures (configs/study.proto,
+// Least).
 Expected<bool> holds_at(const configs::Study& study, const std::string& condition, const Point& point,
                         const configs::StudyPoint& record);
 
-// The policy with the least simulated time.
+// Returns the policy with the least simulated time.
 std::string fastest_policy(const configs::StudyPoint& record);
 
 }  // namespace warpfold::cli

@@ -11,7 +11,7 @@ namespace warpfold::cli {
 
 namespace {
 
-using Places = std::vector<int>;  // of a point's values among their axes'
+using Places = std::vector<int>;  // indices of a point's values on their axes
 
 int index_of(const configs::Study& study, const std::string& axis) {
   int index = 0;
@@ -25,8 +25,8 @@ Point point_at(const configs::Study& study, const Places& places) {
   return point;
 }
 
-// One that no seed and no machine turns into another sequence (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
-// Generators", OOPSLA 2014).
+// A random generator whose sequence is the same for a seed on every machine (Steele, Lea and Flood, "Fast Splittable Pseudorandom
+// Number Generators", OOPSLA 2014).
 class SplitMix {
  public:
   explicit SplitMix(uint64_t seed) : state_(seed) {}
@@ -41,7 +41,7 @@ class SplitMix {
   uint64_t state_;
 };
 
-// In the grid's order.
+// Returns a random sample of the grid, in the grid's order.
 std::vector<Point> random_points(const configs::Sample& sample, const std::vector<Point>& grid) {
   std::vector<size_t> order(grid.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -54,8 +54,8 @@ std::vector<Point> random_points(const configs::Sample& sample, const std::vecto
   return points;
 }
 
-// Points whose places are multiples of a stride, or last on their axes, make cells; a cell whose corners have several fastest
-// policies is cut by half the stride, and so on down to neighbours of the grid.
+// Refines the grid where the fastest policy changes. Points whose indices are multiples of a stride, or last on their axes, are the
+// corners of cells. If the corners of a cell have several fastest policies, the cell is cut at half the stride, down to stride 1.
 class Refinement {
  public:
   Refinement(const configs::Study& study, const PointRecords& records) : study_(study), records_(records) {}
@@ -97,7 +97,7 @@ class Refinement {
     visit_axis(axis + 1, stride, places, visit);
   }
 
-  // Of the known corners of the cells of this stride that the point lies in.
+  // True if the known corners of the cells of this stride around the point have several fastest policies.
   bool winner_changes(const Places& places, int stride) const {
     std::vector<Places> corners{places};
     for (size_t a = 0; a < places.size(); ++a) {
@@ -133,7 +133,7 @@ void add_new(std::vector<Point> more, std::vector<Point>& points, std::set<Point
   }
 }
 
-// Points alike but for one axis, in that axis's order.
+// Groups the grid into lines of points that differ in one axis only, in the order of that axis.
 std::vector<std::vector<Point>> lines_along(const configs::Study& study, int axis) {
   std::map<Point, size_t> line_of;
   std::vector<std::vector<Point>> lines;
@@ -157,7 +157,7 @@ Expected<std::vector<LeastValue>> least_values(const configs::Study& study, cons
                                                const PointRecords& records, std::vector<Point>& next) {
   std::vector<LeastValue> values;
   for (const std::vector<Point>& line : lines_along(study, index_of(study, least.axis()))) {
-    // The condition does not hold before `low`, and holds at `high`, which the line's end stands for at first.
+    // Invariant: the condition does not hold at any index below `low`, and holds at `high`. At first `high` is past the line's end.
     size_t low = 0;
     size_t high = line.size();
     bool known = true;

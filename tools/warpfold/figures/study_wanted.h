@@ -10,21 +10,22 @@
 
 namespace warpfold::cli {
 
-// The points that a study needs, as far as the records so far tell: all of them where no record decides what comes next. Once each
-// of them has a record, the study is complete. Between neighbours whose fastest policies differ, and in a bisection, the next
-// points follow from the records of those before: the same ones in every process, in whatever order points are simulated.
+// Returns the points that a study needs, as far as the records so far determine them. A study without adaptive questions needs all
+// points from the start. Otherwise the next points follow from earlier records: between neighbours whose fastest policies differ,
+// and in a bisection. The study is complete once each point has a record. The points do not depend on the process or on the order
+// of simulation.
 Expected<std::vector<Point>> wanted_points(const configs::Study& study, const PointRecords& records);
 
-// Whether records decide which points are wanted.
+// Returns whether records decide which points are wanted.
 bool adapts(const configs::Study& study);
 
-// The answer of a search at one combination of the other axes.
+// The answer of a search at one combination of values of the other axes.
 struct LeastValue {
-  Point point;         // with the value found, or the last one that was tried
-  bool known = false;  // its records are all there
-  bool found = false;  // false: the condition does not hold at the axis's last value either
+  Point point;         // the point that was found, or the last point that was tried
+  bool known = false;  // all records that the answer needs exist
+  bool found = false;  // false: the condition fails even at the axis's last value
 };
-// `next` gets the point whose record is missing where the answer is not known.
+// Returns the least values of one search. If an answer is not known yet, `next` gets the point whose record is missing.
 Expected<std::vector<LeastValue>> least_values(const configs::Study& study, const configs::Least& least,
                                                const PointRecords& records, std::vector<Point>& next);
 

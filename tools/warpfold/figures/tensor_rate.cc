@@ -11,9 +11,9 @@ namespace {
 
 struct MmaSync {
   std::string_view opcode;
-  double flop;  // of one instruction
+  double flop;  // per instruction
 };
-// m16n8k16, m16n8k8, and one of the four steps of Volta's four products of m8n8k4 (isa/tables/sm_70.textproto).
+// m16n8k16, m16n8k8, and a quarter of Volta's four products of m8n8k4, which take four HMMA steps (isa/tables/sm_70.textproto).
 constexpr std::array kMmaSync{MmaSync{"HMMA.16816.F32", 2.0 * 16 * 8 * 16}, MmaSync{"HMMA.1688.F32", 2.0 * 16 * 8 * 8},
                               MmaSync{"HMMA.884.F32", 4 * 2.0 * 8 * 8 * 4 / 4}};
 

@@ -4,9 +4,9 @@
 
 namespace warpfold::cli {
 
-// FLOP a clock of all SMs' tensor cores: 16-bit operands with FP32 sums, by the widest product that the architecture has
-// (tcgen05.mma, wgmma, mma.sync), with the GPU's what-if factor. 0 where the architecture has no opcode table, or multiplies no
-// matrices.
+// Returns the FLOP per clock of all SMs' tensor cores for 16-bit operands with FP32 sums. Takes the widest product that the
+// architecture has (tcgen05.mma, wgmma, mma.sync) and the GPU's what-if factor. 0 if the architecture has no opcode table, or no
+// matrix product.
 double tensor_flop_per_clk(const configs::Gpu& gpu);
 
 }  // namespace warpfold::cli

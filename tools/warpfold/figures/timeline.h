@@ -6,7 +6,7 @@
 
 namespace warpfold::cli {
 
-// The timeline of a simulation of `plan` as results say it.
+// Returns the timeline of a simulation of `plan` in the form of a result.
 configs::Timeline make_timeline(const policies::Plan& plan, const sim::Timeline& timeline);
 
 }  // namespace warpfold::cli

@@ -28,7 +28,7 @@ const configs::SimulatedKernel* kernel_of(const configs::SimulatedPoint& point, 
   return found == point.kernel().end() ? nullptr : &*found;
 }
 
-// Cycles of the kernel, or of all.
+// Returns the cycles of the kernel, or of the whole run if `name` is empty.
 uint64_t cycles_of(const configs::SimulatedPoint& point, const std::string& name) {
   if (name.empty()) return point.total_cycles();
   const configs::SimulatedKernel* kernel = kernel_of(point, name);
@@ -39,10 +39,11 @@ double us_of(const configs::SimulatedPoint& point, const std::string& name) {
   return static_cast<double>(cycles_of(point, name)) / point.clock_mhz();
 }
 
-// How much slower a kernel is beside others; `beside` named: while that one runs. What is left then is done at full speed.
+// Returns the slowdown of a kernel beside others. If `beside` is named, only while that kernel runs: the part of the kernel after
+// its end runs at full speed.
 //
-//   the GEMM ends at 3.69, the kernel at 5.82, alone it takes 4.26: 2.13 were left, 2.13 of 4.26 were made in 3.69: 1.73 times
-//   slower
+//   the GEMM ends at 3.69, the kernel at 5.82, alone it takes 4.26: 2.13 ran after the GEMM;
+//   the other 4.26 - 2.13 = 2.13 took 3.69: 1.73 times slower
 double slowdown(const configs::SimulatedPoint& point, const std::string& of, const std::string& beside) {
   const configs::SimulatedKernel& kernel = *kernel_of(point, of);
   const auto alone = static_cast<double>(kernel.alone_cycles());
@@ -69,7 +70,7 @@ double simulated_value(const Comparison& comparison, const std::vector<const con
   throw std::logic_error("a quantity without a value");
 }
 
-// The part of a row that takes longest says what binds it.
+// Returns the point that takes longest; the limiter of a row is that of its longest part.
 const configs::SimulatedPoint& longest(const std::vector<const configs::SimulatedPoint*>& points) {
   return **std::ranges::max_element(points, {}, [](const auto* point) { return point->total_cycles(); });
 }
@@ -212,7 +213,7 @@ configs::ErrorGroup& add_group(const std::string& family, const std::string& ker
   return group;
 }
 
-// The whole of each family, then each of its pairs of kernel and GPU if it has several.
+// Adds a group for each family, then one for each of its pairs of kernel and GPU if the family has several.
 void add_error_groups(configs::Validation& validation) {
   for (const std::string& family : families_of(validation)) {
     std::vector<std::pair<std::string, std::string>> parts;

@@ -27,7 +27,7 @@ void fill_variation(const configs::Result& base, const configs::Result& varied, 
     entry.set_cycles(kernel.cycles());
     entry.set_time_us(kernel.time_us());
     entry.set_bound_by(kernel.bound_by());
-    // A policy may launch other kernels on another machine: those have nothing to be compared with.
+    // A policy may launch different kernels on another machine; a kernel without a counterpart has no speedup.
     const auto before = std::ranges::find(base.kernels(), kernel.name(), &configs::KernelResult::name);
     if (before != base.kernels().end()) entry.set_speedup(ratio(before->time_us(), kernel.time_us()));
   }

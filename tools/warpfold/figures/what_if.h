@@ -4,13 +4,13 @@
 
 namespace warpfold::cli {
 
-// What a varied machine makes of a run, against the machine that is varied.
+// Fills in the difference that a varied machine makes to a run, against the machine before the change.
 void fill_variation(const configs::Result& base, const configs::Result& varied, configs::Variation& variation);
 
-// Says why in `variation.reason`: which kernel's time moves most the way the run's does, and where its warps' time went.
+// Fills in `variation.reason`: the kernel whose time moves most in the direction of the run's time, and where its warps' time went.
 void explain(const configs::Result& base, const configs::Result& varied, configs::Variation& variation);
 
-// The resources of which more gains most come first.
+// Sorts resources by the gain from more of them, largest first.
 void rank_resources(configs::WhatIf& what_if);
 
 }  // namespace warpfold::cli

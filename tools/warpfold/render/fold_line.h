@@ -7,9 +7,9 @@
 
 namespace warpfold::cli {
 
-// One line for people: how the result came about and how far it may be off.
+// Returns one line that says how the result was computed and how large its error may be.
 std::string fold_line(const configs::Result& result);
-// A line each of what --self-check and --reference have simulated again.
+// Returns a line for each simulation that --self-check or --reference repeated.
 std::vector<std::string> check_lines(const configs::Result& result);
 
 }  // namespace warpfold::cli

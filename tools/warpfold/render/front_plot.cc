@@ -7,9 +7,9 @@ namespace warpfold::cli {
 
 namespace {
 
-constexpr int kDecimals = 9;  // joules of microseconds
+constexpr int kDecimals = 9;  // energies in J of runs of microseconds
 
-// "132 33.500000000 "gpu.sm_count=132"": the first two measures and the label of each run, one a line.
+// Returns the first two measures and the label of each run, one run per line: "132 33.500000000 "gpu.sm_count=132"".
 std::string lines_of(const std::vector<MeasuredRun>& runs) {
   std::string lines;
   for (const MeasuredRun& run : runs)
@@ -28,7 +28,7 @@ std::string front_plot(const configs::Front& front, const FrontRuns& runs) {
   text +=
       "set xlabel " + escape::gnuplot(measures[0]) + " noenhanced\nset ylabel " + escape::gnuplot(measures[1]) + " noenhanced\n";
   text += "$runs << END\n" + lines_of(runs.all) + "END\n$front << END\n" + lines_of(runs.best) + "END\n";
-  // With a third measure the front is a surface, of which the picture is a view: points, not a line.
+  // With three measures the front is a surface, and the picture is a projection of it: points without a line.
   const std::string style = measures.size() == 2 ? "with linespoints lw 2 pt 7" : "with points pt 7";
   return text + "plot $runs using 1:2 with points pt 6 lc rgb '#999999' title 'runs', $front using 1:2 " + style +
          " lc rgb '#3182bd' title 'Pareto front', $front using 1:2:3 with labels left offset 0.8,0.4 font ',10' notitle\n";

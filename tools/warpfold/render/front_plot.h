@@ -7,7 +7,7 @@
 
 namespace warpfold::cli {
 
-// The gnuplot program that draws all runs and, among them and with their labels, those of a front, over its first two measures.
+// Returns the gnuplot program that draws all runs over the first two measures of a front, with labels at the front's runs.
 std::string front_plot(const configs::Front& front, const FrontRuns& runs);
 
 }  // namespace warpfold::cli

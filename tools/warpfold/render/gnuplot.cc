@@ -19,7 +19,7 @@ namespace warpfold::cli {
 
 namespace {
 
-// Without its `set output`, a script draws to standard output.
+// Removes the script's `set output`, so that it draws to standard output.
 std::string to_standard_output(const std::string& script) {
   const size_t line = script.starts_with("set output ") ? 0 : script.find("\nset output ");
   if (line == std::string::npos) return script;
@@ -30,7 +30,7 @@ std::string to_standard_output(const std::string& script) {
 
 Outcome<bool> draw(const std::string& folder, const std::string& script, const std::string& picture) {
   const auto cannot = [](int error) { return user_error(std::string("cannot run gnuplot: ") + std::strerror(error)); };
-  const OpenFile in(memfd_create("gnuplot", MFD_CLOEXEC));  // in memory, so that it need not be fed while it draws
+  const OpenFile in(memfd_create("gnuplot", MFD_CLOEXEC));  // in memory, so that no pipe has to be fed while gnuplot draws
   if (in.number() < 0) return cannot(errno);
   if (const int error = write_all(in.number(), to_standard_output(script)); error != 0) return cannot(error);
   lseek(in.number(), 0, SEEK_SET);
@@ -38,7 +38,7 @@ Outcome<bool> draw(const std::string& folder, const std::string& script, const s
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return cannot(errno);
   const OpenFile from(ends[0]);
   OpenFile into(ends[1]);
-  // The script names its table by a path from the folder.
+  // The script names its table by a path relative to the folder.
   const std::string shell = "cd -- \"$1\" && exec gnuplot";
   std::array<const char*, 6> arguments{"sh", "-c", shell.c_str(), "sh", folder.c_str(), nullptr};
   posix_spawn_file_actions_t files{};

@@ -6,8 +6,8 @@
 
 namespace warpfold::cli {
 
-// Runs gnuplot in `folder` on the script of this text and writes what it draws to `picture`, as write_output does. The script names
-// its picture by `set output`, so that it can be run again by hand. False: gnuplot is not there.
+// Runs gnuplot in `folder` on this script and writes the drawing to `picture`, as write_output does. The script keeps its `set
+// output`, so that users can run it by hand. Returns false if gnuplot is not installed.
 Outcome<bool> draw(const std::string& folder, const std::string& script, const std::string& picture);
 
 }  // namespace warpfold::cli

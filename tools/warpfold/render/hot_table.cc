@@ -30,7 +30,7 @@ uint64_t warp_cycles(const Account& account, const std::string& state) {
   return 0;
 }
 
-// What warps at it waited for, the two that took longest: "long_scoreboard 61 %, wait 20 %" of its warp-cycles.
+// Returns the two longest waits of warps at an instruction, as shares of its warp-cycles: "long_scoreboard 61 %, wait 20 %".
 std::string stalls(const Account& account) {
   constexpr size_t kMost = 2;
   constexpr double kLeast = 1;  // percent
@@ -50,12 +50,12 @@ std::string stalls(const Account& account) {
   return text;
 }
 
-// A line of a role's program: an instruction, or where a loop begins or ends.
+// A line of a role's program: an instruction, or the begin or end of a loop.
 struct Line {
-  size_t depth = 0;  // loops around it
+  size_t depth = 0;  // number of loops around the line
   int position = -1;
-  const isa::Place* place = nullptr;  // where the instruction was read
-  std::string loop{};                 // of lines that are no instruction
+  const isa::Place* place = nullptr;  // source position of the instruction
+  std::string loop{};                 // text of a loop's begin or end
 };
 
 void add_lines(const traces::Kernel& kernel, const std::vector<traces::Node>& body, size_t depth, int& position,
@@ -82,7 +82,7 @@ std::vector<Line> lines_of(const traces::Kernel& kernel, const traces::Role& rol
   return lines;
 }
 
-// One role's instructions by position, and what all of them together took.
+// The accounts of one role's instructions by position, and their sum.
 struct RoleView {
   RoleView(const configs::KernelResult& result, const traces::Kernel& kernel, const traces::Role& role)
       : lines(lines_of(kernel, role)) {
@@ -92,7 +92,7 @@ struct RoleView {
       total += warp_cycles(account);
     }
   }
-  // The lines that are to be shown, in their order.
+  // Returns the selected lines in the order of display.
   std::vector<Line> shown(const HotSelection& selection) const {
     if (selection.listing) return lines;
     std::vector<Line> instructions = lines;
@@ -109,7 +109,7 @@ struct RoleView {
   uint64_t total = 0;
 };
 
-// Calls visit(kernel's result, role, view) for what is selected.
+// Calls visit(kernel's result, role, view) for each selected role.
 template <typename Visit>
 void for_each_role(const configs::Result& result, const std::vector<const traces::Kernel*>& kernels, const HotSelection& selection,
                    Visit visit) {
@@ -131,7 +131,7 @@ std::string bars(size_t depth) {
 // "configs/kernels/gemm.cu:12" -> "gemm.cu:12"
 std::string without_folders(const std::string& place) { return place.substr(place.rfind('/') + 1); }
 
-// The line of source, and behind it the one of the kernel into which it was inlined.
+// Returns the source line; for an inlined function also the kernel's line that it was inlined into.
 std::string source_of(const isa::Place& place) {
   if (place.sources.empty()) return "";
   std::string text = without_folders(place.sources.front());

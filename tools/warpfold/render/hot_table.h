@@ -10,16 +10,16 @@
 
 namespace warpfold::cli {
 
-// Which instructions are shown.
+// Selects instructions.
 struct HotSelection {
   std::string kernel;    // empty: all
   std::string role;      // empty: all
-  size_t top = 10;       // of each role, the hottest first
-  bool listing = false;  // instead: all, in the order of the program, with its loops
+  size_t top = 10;       // number of instructions of each role, hottest first
+  bool listing = false;  // true: all instructions in program order, with loops
 };
 
-// Instructions of a result that counted by instruction, with what its warps waited for at each. `kernels`: the programs, in the
-// result's order.
+// Renders the instructions of a result that counted by instruction, with the waits of warps at each. `kernels`: the programs, in
+// the result's order.
 std::string render_hot(const configs::Result& result, const std::vector<const traces::Kernel*>& kernels,
                        const HotSelection& selection, Format format);
 

@@ -91,7 +91,7 @@ class Writer {
     }
   }
 
-  // JSON has no infinity and no nan; a result that has one is a defect, which is told instead of written.
+  // JSON has neither infinity nor NaN. A result that contains one is a defect of the program, so this throws.
   void write_number(double number, const pb::FieldDescriptor& field) {
     if (!std::isfinite(number)) throw std::logic_error(field.full_name() + " is no number");
     text_ += json_number(number);

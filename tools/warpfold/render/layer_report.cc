@@ -73,7 +73,7 @@ std::string joined(const google::protobuf::RepeatedPtrField<std::string>& names)
   return text;
 }
 
-// As one digit behind the point shows it.
+// Replaces a value that would print as -0.0, with one decimal, by 0.
 double without_sign_of_zero(double value) { return std::abs(value) < 0.05 ? 0 : value; }
 
 Table fusion_table(const configs::LayerReport& report) {
@@ -88,7 +88,7 @@ Table fusion_table(const configs::LayerReport& report) {
   return table;
 }
 
-// Each reason once, with the operators that it holds for.
+// Returns each reason for a missing simulation once, with its operators.
 std::string reasons(const LayerVersion& version) {
   std::vector<std::pair<std::string, std::string>> all;
   for (const LayerKernel& kernel : version.kernels()) {
@@ -173,7 +173,7 @@ std::string overlap_text(const configs::LayerReport& report) {
          with_thousands(fixed(overlap.once_us(), 1)) + ".\n";
 }
 
-// Seconds, hours or days, whichever has few digits.
+// Returns a duration in the unit that needs the fewest digits: seconds, hours or days.
 std::string duration(double seconds) {
   constexpr double kHour = 3600;
   if (seconds < kHour) return fixed(seconds, 1) + " s";
@@ -181,7 +181,7 @@ std::string duration(double seconds) {
   return with_thousands(fixed(seconds / (24 * kHour), 1)) + " days";
 }
 
-// How much of a larger batch is lost on gradients that say the same.
+// Returns the cost of a batch above the critical batch, whose gradients repeat each other.
 std::string loss_text(const configs::LayerTraining& training) {
   constexpr double kMillion = 1e6;
   std::string text = "  A step has " + with_thousands(fixed(training.step_tokens() / kMillion, 2)) + " million tokens.";
@@ -206,7 +206,7 @@ std::string training_text(const configs::LayerTraining& training) {
          duration(training.seconds()) + ", by the rule " + duration(training.shortcut_seconds()) + ".\n" + loss_text(training);
 }
 
-// A model that lists its operators has no batch.
+// A model that lists its operators has no batch size.
 std::string size_text(const configs::TransformerModel& model) {
   if (model.operator__size() > 0) return ", " + std::to_string(model.operator__size()) + " operators";
   const std::string past = model.past() > 0 ? " behind " + with_thousands(std::to_string(model.past())) + " past tokens" : "";

@@ -7,7 +7,8 @@
 
 namespace warpfold::cli {
 
-// A layer's operators with their times, its classes, and what fusion saves. As CSV: a row for each kernel of each version.
+// Renders a layer: its operators with their times, its classes, and the savings of fusion. CSV has a row for each kernel of each
+// version.
 std::string render_layer(const configs::LayerReport& report, Format format);
 
 }  // namespace warpfold::cli

@@ -22,7 +22,7 @@ struct Spot {
 
 bool is_simulated(const configs::LayerReport& report) { return report.simulations() > 0; }
 
-// Kernels that compute something: transfers and moves have no place under a roof.
+// Returns a spot for each kernel that computes; transfers and moves have no place under a roof.
 std::vector<Spot> spots_at(const configs::Figure& figure, const configs::StudyPoint& point) {
   std::vector<Spot> spots;
   const configs::LayerQuantity& quantity = figure.quantity(0).layer();
@@ -34,7 +34,7 @@ std::vector<Spot> spots_at(const configs::Figure& figure, const configs::StudyPo
   return spots;
 }
 
-// Curves of spots: of a class, or of a value of the series.
+// Groups spots into curves: by class, or by the value of the series.
 std::map<std::string, std::vector<Spot>> groups_of(const configs::Study& study, const configs::Figure& figure,
                                                    const PointRecords& records) {
   std::map<std::string, std::vector<Spot>> groups;
@@ -50,7 +50,7 @@ std::map<std::string, std::vector<Spot>> groups_of(const configs::Study& study, 
   return groups;
 }
 
-// Names of spots by where they are: kernels that are alike lie on each other.
+// Returns a label for each position; kernels at the same position share a label.
 std::string labels_of(const std::vector<Spot>& spots) {
   std::map<std::string, std::string> names;
   for (const Spot& spot : spots) {
@@ -68,7 +68,7 @@ double highest_of(const std::map<std::string, std::vector<Spot>>& groups) {
   return highest;
 }
 
-// One roof for each GPU of the figure.
+// Returns one roof for each GPU of the figure.
 std::string roofs(const std::map<std::string, std::vector<Spot>>& groups) {
   std::map<std::string, const configs::LayerReport*> gpus;
   for (const auto& [group, spots] : groups) gpus[spots.front().report->gpu()] = spots.front().report;

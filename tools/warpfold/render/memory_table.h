@@ -5,7 +5,7 @@
 
 namespace warpfold::cli {
 
-// What each kernel asks of memory, a row for each kind of access.
+// Returns each kernel's memory accesses, with a row for each kind of access.
 Table memory_table(const configs::Result& result);
 
 }  // namespace warpfold::cli

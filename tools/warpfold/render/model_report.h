@@ -7,7 +7,7 @@
 
 namespace warpfold::cli {
 
-// What the limiter model says: as tables for people, as JSON, or as CSV with a row for each limiter of each kernel.
+// Renders the limiter model's result: as tables for people, as JSON, or as CSV with a row for each limiter of each kernel.
 std::string render_model(const configs::Result& result, Format format);
 
 }  // namespace warpfold::cli

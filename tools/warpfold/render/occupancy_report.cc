@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kPercent = 100;
 
-// "registers 1, warp_slots 5": what each resource has room for.
+// Returns the number of CTAs that each resource allows: "registers 1, warp_slots 5".
 std::string limits_text(const configs::KernelOccupancy& kernel) {
   std::string text;
   for (const configs::CtaLimit& limit : kernel.limits())
@@ -54,9 +54,9 @@ Table smaller_table(const configs::OccupancyStudy& study) {
   return table;
 }
 
-// A curve as "up to 32: 2, 64: 1"; sizes of CTAs in powers of two.
+// Returns a curve as "up to 32: 2, 64: 1". Only powers of two are shown for sizes of CTAs.
 std::string curve_text(const configs::CtaCurve& curve) {
-  constexpr size_t kShown = 8;  // those with the fewest CTAs
+  constexpr size_t kShown = 8;  // points with the fewest CTAs
   std::vector<std::string> steps;
   for (const configs::CtaCurvePoint& point : curve.points()) {
     const bool power = (point.value() & (point.value() - 1)) == 0;

@@ -7,7 +7,8 @@
 
 namespace warpfold::cli {
 
-// A result with its `occupancy`: advice, footprints, curves and what smaller footprints gain; CSV has a row for each footprint.
+// Renders a result with `occupancy`: advice, footprints, curves and the gain from smaller footprints. CSV has a row for each
+// footprint.
 std::string render_occupancy(const configs::Result& result, Format format);
 
 }  // namespace warpfold::cli

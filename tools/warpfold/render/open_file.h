@@ -8,7 +8,7 @@
 
 namespace warpfold::cli {
 
-// An open file descriptor, or none (below 0). The destructor closes it.
+// Owner of an open file descriptor, or of none (below 0). The destructor closes the file.
 class OpenFile {
  public:
   explicit OpenFile(int number) : number_(number) {}
@@ -22,7 +22,7 @@ class OpenFile {
     number_ = -1;
   }
 
-  // Reads to the end, or until more than `most` bytes have come.
+  // Reads to the end of the file, or until more than `most` bytes have been read.
   std::string read(size_t most = std::string::npos - 1) const {
     std::string text;
     std::array<char, 1U << 16U> piece{};

@@ -17,7 +17,7 @@ namespace warpfold::cli {
 
 namespace {
 
-thread_local std::ostream* captured = nullptr;  // what stands in for standard output
+thread_local std::ostream* captured = nullptr;  // replaces standard output if set
 
 constexpr const char* kToStandardOutput = "cannot write to standard output: ";
 

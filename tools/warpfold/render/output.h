@@ -12,13 +12,13 @@ enum class Format { kTable, kJson, kCsv };
 Outcome<Format> format_by_name(const std::string& name);
 Outcome<Format> format_by_file_name(const std::string& path);
 
-// Where a command's result goes.
+// The destination of a command's result.
 struct Destination {
   Format format = Format::kTable;
   std::string path;  // empty: standard output
 };
 
-// What this thread writes to standard output goes to `stream` instead for as long as the object lives.
+// Redirects this thread's standard output to `stream` for the lifetime of the object.
 class StandardOutput {
  public:
   explicit StandardOutput(std::ostream& stream);
@@ -30,12 +30,12 @@ class StandardOutput {
   std::ostream* before_;
 };
 
-// Writes to standard output where `path` is empty, else as write_file does (configs/write_file.h): a failure on the way leaves an
-// existing file as it was. With kCannotWrite it fails.
+// Writes to standard output if `path` is empty. Otherwise writes the file as write_file does (configs/write_file.h): a failure
+// leaves an existing file unchanged. Fails with kCannotWrite.
 Outcome<void> write_output(const std::string& path, const std::string& text);
-// With the folders above it.
+// Creates a folder and its missing parents.
 Outcome<void> make_folder(const std::string& path);
-// At the end of the program: some file systems say only now that a quota was exceeded.
+// Called at the end of the program: some file systems report an exceeded quota only when the file is closed.
 Outcome<void> close_standard_output();
 
 }  // namespace warpfold::cli

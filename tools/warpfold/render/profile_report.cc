@@ -38,7 +38,7 @@ std::string head(const configs::ProfileReport& report) {
   return text;
 }
 
-// Why a kernel has no simulation, and what is assumed of one that has, numbered under the table.
+// Remarks under the table, numbered: the reason if a kernel has no simulation, otherwise the assumptions of its simulation.
 class Remarks {
  public:
   std::string number(const std::string& remark) {
@@ -92,7 +92,7 @@ std::string family_table(const configs::ProfileReport& report) {
   return "\nFamilies\n" + table.aligned("  ");
 }
 
-// Kernels that ran both alone and beside another in the trace, and the cost of it: the costliest first.
+// Returns kernels that ran both alone and beside another kernel in the trace, with the cost of running beside it, largest first.
 std::string overlap_table(const configs::ProfileReport& report, uint32_t rows) {
   std::vector<std::pair<double, int>> costs;
   for (int k = 0; k < report.kernels_size(); ++k) {
@@ -112,7 +112,7 @@ std::string overlap_table(const configs::ProfileReport& report, uint32_t rows) {
   return table.empty() ? "" : "\nOverlaps in the trace: kernels that ran alone too, as measured\n" + table.aligned("  ");
 }
 
-// Under what is assumed of opaque launches: "bound by DRAM".
+// Returns the assumed limit of opaque launches: "bound by DRAM".
 std::string assumption(const configs::ProfileReport& report) {
   if (report.assumed() == "ISSUE") return "bound by the issue of instructions";
   return report.assumed() == "LATENCY" ? "bound by latency" : "bound by DRAM";

@@ -7,7 +7,8 @@
 
 namespace warpfold::cli {
 
-// The step, its kernels by time, errors by family, and the plan; CSV has a row a kernel. `rows`: kernels in the table.
+// Renders the step, its kernels by time, errors by family, and the plan; CSV has a row per kernel. `rows`: number of kernels in the
+// table.
 std::string render_profile(const configs::ProfileReport& report, uint32_t rows, Format format);
 
 }  // namespace warpfold::cli

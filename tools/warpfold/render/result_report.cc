@@ -33,7 +33,7 @@ std::string sm_line(const configs::Result& result) {
   return result.whole_chip() ? std::to_string(result.sms_simulated()) + " SMs simulated\n" : "";
 }
 
-// What tile AUTO took, and the candidates that come nearest.
+// Returns the kernels that `tile: AUTO` selected, each with the next best candidates.
 Table choice_table(const configs::Result& result) {
   constexpr int kShown = 6;
   Table table({"kernel", "library", "slower %", "cycles", "candidate"});
@@ -48,7 +48,7 @@ Table choice_table(const configs::Result& result) {
   return table;
 }
 
-// How many there were, of which those that the bounds rule out were not simulated.
+// Returns the number of candidates and of simulations; candidates that the lower bounds rule out are not simulated.
 std::string choice_title(const configs::Result& result) {
   int candidates = 0;
   int simulated = 0;
@@ -74,7 +74,7 @@ Table kernel_table(const configs::Result& result) {
   return table;
 }
 
-// States down, kernels across; states in which no warp was are left out.
+// Returns a row for each warp state with a column for each kernel; skips states in which no warp was.
 Table state_table(const configs::Result& result) {
   std::vector<std::string> columns{"state"};
   for (const configs::KernelResult& kernel : result.kernels()) columns.push_back(kernel.name());
@@ -101,7 +101,7 @@ Table resource_table(const configs::Result& result) {
   return table;
 }
 
-// What kernels took from each other comes first, each kernel's own queueing after it; the largest on top.
+// Returns the contention between kernels first, then each kernel's waits for itself; the largest first in both parts.
 Table ledger_table(const configs::Result& result) {
   std::vector<const configs::LedgerEntry*> entries;
   for (const configs::LedgerEntry& entry : result.ledger()) entries.push_back(&entry);
@@ -123,7 +123,7 @@ std::string section(const std::string& title, const Table& table) {
   return table.empty() ? "" : "\n" + title + "\n" + table.aligned("  ");
 }
 
-// Of each kernel that did not begin with a cold L2.
+// Returns a line for each kernel that did not start with a cold L2.
 std::string l2_lines(const configs::Result& result) {
   std::string lines;
   for (const configs::KernelResult& kernel : result.kernels()) {
@@ -162,7 +162,7 @@ std::string result_text(const configs::Result& result) {
              ledger_table(result));
 }
 
-// What some of the results of a table have, others may not: results of several commands stand in one.
+// Columns that only some results have. A table may hold results of several commands.
 struct CsvParts {
   bool rank = false;  // of a comparison
   bool power = false;
@@ -270,7 +270,7 @@ std::string csv_of(const std::vector<const configs::Result*>& results) {
   return table.csv();
 }
 
-// A line a run, and one more for each check.
+// Returns a line for each run, and another for each check of it.
 std::string fold_note(const configs::Comparison& comparison, const std::vector<std::string>& names) {
   std::string note;
   for (int r = 0; r < comparison.results_size(); ++r) {
@@ -281,20 +281,21 @@ std::string fold_note(const configs::Comparison& comparison, const std::vector<s
   return note;
 }
 
-// How much longer than alone a kernel of the scenario is busy, in all its parts; "-" where another kernel does its work.
+// Returns the factor by which all parts of a kernel of the scenario take longer than the kernel alone; "-" if another kernel does
+// its work.
 Cell slowdown_cell(const configs::Result& result, const configs::Alone& alone) {
   uint64_t busy = 0;
   for (const configs::KernelResult& kernel : result.kernels()) busy += kernel.of() == alone.name() ? kernel.cycles() : 0;
   return busy == 0 ? Cell("-") : Cell(static_cast<double>(busy) / static_cast<double>(alone.cycles()), 3);
 }
 
-// What the lines of a comparison are: policies of one scenario, or runs of several files.
+// The kind of the lines of a comparison: policies of one scenario, or runs of several files.
 struct RunKind {
   std::string word;  // "policy"
   std::vector<std::string> names;
 };
 
-// Runs that share a rank, and what would order those of the first; empty without ties.
+// Returns the runs that share a rank, and a hint at the option that would order the first rank. Empty without ties.
 std::string ties_text(const configs::Comparison& comparison, const RunKind& kind) {
   Table table({"rank", kind.word, "tied with", "slower %", "told apart from %"});
   bool estimated_first = false;
@@ -313,7 +314,7 @@ std::string ties_text(const configs::Comparison& comparison, const RunKind& kind
          table.aligned("  ") + (estimated_first ? flag : "") + "\n";
 }
 
-// The settings that policies took where the scenario leaves them open; empty where all stand by their defaults.
+// Returns the settings that policies took for fields that the scenario leaves open. Empty if all policies took the defaults.
 std::string taken_text(const configs::Comparison& comparison, const report::TimeUnit& time) {
   Table table({"policy", "settings", "tried", std::string("by default ").append(time.name)});
   for (const configs::TakenSettings& taken : comparison.taken()) {

@@ -7,8 +7,8 @@
 
 namespace warpfold::cli {
 
-// Where each kernel of a result is in the roofline: as tables, as JSON (the whole result), or as CSV with a row for each ceiling
-// and each level of each kernel.
+// Renders the place of each kernel of a result in the roofline: as tables, as JSON (the whole result), or as CSV with a row for
+// each ceiling and each level of each kernel.
 std::string render_roofline(const configs::Result& result, Format format);
 
 }  // namespace warpfold::cli

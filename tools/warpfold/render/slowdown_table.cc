@@ -6,10 +6,11 @@
 namespace warpfold::cli {
 namespace {
 
-constexpr int kMostRows = 8;             // of a kernel
+constexpr int kMostRows = 8;             // rows per kernel
 constexpr double kLeastShare = 0.01;     // of the slowdown
-constexpr double kLeastSlowdown = 0.01;  // of the time alone: a smaller one is a difference between large losses and gains
-constexpr double kLeastCycles = 0.5;     // fewer would be printed as 0
+constexpr double kLeastSlowdown = 0.01;  // of the time alone: a smaller slowdown is a small difference between large losses and
+                                         // gains
+constexpr double kLeastCycles = 0.5;     // fewer cycles would print as 0
 
 void add_kernel(const configs::KernelResult& kernel, Table& table) {
   const configs::Slowdown& slowdown = kernel.slowdown();

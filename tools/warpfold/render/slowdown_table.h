@@ -5,8 +5,8 @@
 
 namespace warpfold::cli {
 
-// Why each kernel takes longer than alone: its losses that make up a percent of the slowdown or more, the largest first, and what
-// is left. Empty where no kernel is slower than alone by 1 %.
+// Returns the causes that make each kernel slower than alone: its losses of a percent of the slowdown or more, largest first, and
+// the sum of the smaller losses. Empty if no kernel is slower than alone by more than 1 %.
 Table slowdown_table(const configs::Result& result);
 
 }  // namespace warpfold::cli

@@ -30,10 +30,10 @@ int index_of(const configs::Study& study, const std::string& axis) {
   return index;
 }
 
-// A number that gnuplot reads; "NaN" leaves a gap.
+// Returns a number for gnuplot; "NaN" leaves a gap.
 std::string number(const std::optional<double>& value) { return value ? fixed(*value, 4) : "NaN"; }
 
-// The estimators that say something of this figure.
+// Returns the estimators that give a value for this figure.
 std::vector<std::string> estimators_of(const configs::Study& study, const configs::Figure& figure, const PointRecords& records) {
   std::vector<std::string> known;
   for (const char* estimator : kEstimators) {
@@ -47,14 +47,14 @@ std::vector<std::string> estimators_of(const configs::Study& study, const config
   return known;
 }
 
-// At a point that is left out, none.
+// Returns none at a point that the study leaves out.
 std::optional<double> value_at(const configs::Quantity& quantity, const PointRecords& records, const Point& point,
                                const std::string& estimator) {
   const auto record = records.find(point);
   return record == records.end() ? std::nullopt : value_of(quantity, record->second, estimator);
 }
 
-// Values of a map in a block of gnuplot's own: a row for each y, names of columns and rows first.
+// Returns the values of a map as a gnuplot data block: a row for each y, with the names of columns and rows first.
 std::string map_block(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
                       const configs::Quantity& quantity, const std::string& estimator) {
   const configs::Axis& x = study.axis(index_of(study, figure.x()));
@@ -71,7 +71,7 @@ std::string map_block(const configs::Study& study, const configs::Figure& figure
   return block + "\n";
 }
 
-// Curves in a block: a row for each x, a column for each curve.
+// Returns curves as a gnuplot data block: a row for each x, a column for each curve.
 std::string lines_block(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
                         const std::string& estimator) {
   const configs::Axis& x = study.axis(index_of(study, figure.x()));
@@ -108,7 +108,7 @@ std::string plot_head(const configs::Figure& figure, size_t panels) {
          " title " + escape::gnuplot(figure.title()) + " noenhanced\n";
 }
 
-// The range of values over the estimators, so that their panels have one scale; empty where none is known.
+// The range of values over all estimators, which gives their panels the same scale. Empty until a value is added.
 struct Range {
   double least = std::numeric_limits<double>::infinity();
   double most = -std::numeric_limits<double>::infinity();
@@ -129,7 +129,7 @@ Range range_of(const configs::Study& study, const configs::Figure& figure, const
   return range;
 }
 
-// Colours of one quantity: three named ones for regions, shades for numbers.
+// Returns the colours of one quantity: three named colours for regions, shades for numbers.
 std::string colours(const configs::Quantity& quantity, const Range& range) {
   if (quantity.what_case() == configs::Quantity::kRegion) {
     return "set palette maxcolors 3 defined (1 '#9ecae1', 2 '#31a354', 3 '#fd8d3c')\nset cbrange [0.5:3.5]\n"
@@ -160,7 +160,7 @@ std::string map_plot(const configs::Study& study, const configs::Figure& figure,
          escape::gnuplot(label_of(study, figure.y())) + "\nset xtics rotate by 45 right\nset tics scale 0\n" + panels;
 }
 
-// Values between which there is something to connect.
+// True if all values are numbers, so that a line may connect them.
 bool numeric(const configs::Axis& axis) {
   return std::ranges::all_of(axis.value(), [](const std::string& value) {
     double number = 0;

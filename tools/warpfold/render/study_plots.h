@@ -7,9 +7,9 @@
 
 namespace warpfold::cli {
 
-// What a figure shows as a table: its axes, the estimator, and a column for each quantity.
+// Returns a figure as a table: its axes, the estimator, and a column for each quantity.
 std::string figure_csv(const configs::Study& study, const configs::Figure& figure, const PointRecords& records);
-// The gnuplot program that draws FIGURE.svg from FIGURE.csv, both estimators side by side.
+// Returns the gnuplot program that draws FIGURE.svg from FIGURE.csv, with both estimators side by side.
 std::string figure_plot(const configs::Study& study, const configs::Figure& figure, const PointRecords& records);
 
 }  // namespace warpfold::cli

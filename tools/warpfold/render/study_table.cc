@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kDecimals = 4;
 
-constexpr int kDecimalsOfEnergy = 9;  // a kernel of microseconds takes millijoules
+constexpr int kDecimalsOfEnergy = 9;  // a kernel of microseconds uses millijoules
 
 Cell number_or_empty(const std::optional<double>& number, int decimals = kDecimals) {
   return number ? Cell(*number, decimals) : Cell("");
@@ -23,7 +23,7 @@ Cell number_or_empty(const std::optional<double>& number, int decimals = kDecima
 
 std::optional<double> if_above_0(double number) { return number > 0 ? std::optional(number) : std::nullopt; }
 
-// Of the limiter model none is stated.
+// The limiter model states no error bound.
 Cell bound_of(const configs::StudyRun& run) {
   constexpr int kDecimalsOfBound = 6;
   return run.fold().empty() ? Cell("") : Cell(run.error_bound(), kDecimalsOfBound);
@@ -41,7 +41,7 @@ std::vector<Point> simulated_points(const configs::Study& study, const PointReco
   return points;
 }
 
-// In order of first use.
+// Returns kernels in the order of first use.
 std::vector<std::string> kernels_of(const std::vector<Point>& points, const PointRecords& records) {
   std::vector<std::string> names;
   for (const Point& point : points) {
@@ -54,7 +54,7 @@ std::vector<std::string> kernels_of(const std::vector<Point>& points, const Poin
   return names;
 }
 
-// A row for each kernel of each version of the layer.
+// Returns a row for each kernel of each version of the layer.
 Table layer_table(const configs::Study& study, const PointRecords& records) {
   std::vector<std::string> columns = configs::words_of_axes(study);
   for (const char* name :
@@ -155,7 +155,7 @@ std::string study_json(const configs::Study& study, const PointRecords& records,
 
 Table front_table(const configs::Study& study, const FrontRuns& runs) {
   const std::vector<std::string> axes = configs::words_of_axes(study);
-  // An axis has its column already.
+  // An axis already has a column.
   const auto is_axis = [&](const std::string& measure) { return std::ranges::find(axes, measure) != axes.end(); };
   std::vector<std::string> columns = axes;
   columns.emplace_back("policy");

@@ -11,18 +11,17 @@
 
 namespace warpfold::cli {
 
-// A row for each run of each point that has a record, in the grid's order: the axes' values, policy, estimator, and what the run
-// says of itself and of each kernel. A cell is empty where an estimator does not say.
+// Returns a row for each run of each point with a record, in the grid's order: the axes' values, policy, estimator, and the figures
+// of the run and of each kernel. A cell is empty if the estimator does not give the figure.
 Table study_table(const configs::Study& study, const PointRecords& records);
 
-// The same as a configs::StudyTable in JSON.
-// `fronts`: of each front of the study.
+// Returns the same as a configs::StudyTable in JSON. `fronts` is by front of the study.
 std::string study_json(const configs::Study& study, const PointRecords& records, const std::vector<FrontRuns>& fronts);
 
-// A row for each run that no other one dominates: the axes' values, policy, measures, error bound and label.
+// Returns a row for each run that no other run dominates: the axes' values, policy, measures, error bound and label.
 Table front_table(const configs::Study& study, const FrontRuns& runs);
 
-// A row for each combination of the other axes; an empty cell where the condition holds at no value.
+// Returns a row for each combination of the other axes. The cell is empty if the condition holds at no value.
 Expected<Table> least_table(const configs::Study& study, const configs::Least& least, const PointRecords& records);
 
 }  // namespace warpfold::cli

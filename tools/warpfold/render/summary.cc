@@ -22,7 +22,7 @@ double share(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : kPercent * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// What its warps waited for most, "gmma 29 %": the largest state in which they did not issue.
+// Returns the longest wait of a kernel's warps, "gmma 29 %": the largest state in which they did not issue.
 std::string longest_wait(const configs::KernelResult& kernel) {
   const configs::StateCycles* longest = nullptr;
   for (const configs::StateCycles& state : kernel.states()) {
@@ -62,7 +62,7 @@ std::string kernel_table(const configs::Result& result) {
   return text;
 }
 
-// The most used resources of the run, in one line.
+// Returns the run's most used resources in one line.
 std::string busiest_line(const configs::Result& result) {
   constexpr size_t kShown = 4;
   std::vector<const configs::Resource*> resources;
@@ -75,7 +75,7 @@ std::string busiest_line(const configs::Result& result) {
   return line + "\n";
 }
 
-// "+12.3 %", or the only run that has the figure.
+// Returns "+12.3 %", or names the only run that has the figure.
 Cell relative_cell(const configs::Mover& mover) {
   if (!mover.has_relative()) return {"only in B"};
   if (mover.b() == 0 && mover.field_b().empty()) return {"only in A"};

@@ -13,7 +13,7 @@ namespace warpfold::cli {
 
 namespace {
 
-// Columns of a terminal, not bytes: continuation bytes of UTF-8 take no room.
+// Returns the columns on a terminal, not the bytes: continuation bytes of UTF-8 take no column.
 size_t display_width(const std::string& text) {
   return static_cast<size_t>(
       std::ranges::count_if(text, [](char letter) { return (static_cast<unsigned char>(letter) & 0xC0) != 0x80; }));

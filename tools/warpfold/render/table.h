@@ -9,7 +9,7 @@
 
 namespace warpfold::cli {
 
-// What stands in a cell: a text, or a number with the digits after the point that people and files get.
+// The content of a cell: a text, or a number with its decimals. People and files get the same decimals.
 class Cell {
  public:
   Cell(std::string text);  // NOLINT(google-explicit-constructor): rows are written as lists
@@ -18,7 +18,7 @@ class Cell {
   Cell(double number, int decimals);
 
   bool is_number() const { return !digits_.empty(); }
-  const std::string& text() const { return text_; }      // for people: thousands are set apart by commas
+  const std::string& text() const { return text_; }      // for people: commas separate thousands
   const std::string& digits() const { return digits_; }  // for files
 
  private:
@@ -29,7 +29,7 @@ class Cell {
 using report::fixed;
 using report::with_thousands;
 
-// Rows under column names, for people (aligned: numbers to the right, texts to the left), as CSV (RFC 4180) or as a JSON
+// Rows under column names. `aligned` is for people: numbers to the right, texts to the left. Also as CSV (RFC 4180) and as a JSON
 // list of objects.
 class Table {
  public:

@@ -73,7 +73,7 @@ Table by_opcode(const std::vector<traces::Kernel>& kernels) {
   return table;
 }
 
-// How the launch is rolled: "rolled" is how often an instruction of the text is issued.
+// Returns how the launch is rolled. "rolled" is the number of times that an instruction of the text is issued, on average.
 Table by_loop(const std::vector<traces::Kernel>& kernels) {
   Table table({"kernel", "role", "loop", "least_trips", "most_trips", "in_text", "issued", "percent", "rolled"});
   for (const traces::Kernel& kernel : kernels) {
@@ -89,7 +89,7 @@ Table by_loop(const std::vector<traces::Kernel>& kernels) {
   return table;
 }
 
-// Footprints: what comes from DRAM is what a stream touches for the first time, or again after it has left L2.
+// Returns footprints by stream. DRAM serves bytes that a stream touches for the first time, or again after they have left L2.
 Table by_stream(const std::vector<traces::Kernel>& kernels) {
   Table table({"kernel", "stream", "way", "requests", "l1_percent", "bytes", "dram_percent", "dram_bytes"});
   for (const traces::Kernel& kernel : kernels) {

@@ -11,7 +11,7 @@ namespace warpfold::cli {
 
 using TraceTable = Table (*)(const std::vector<traces::Kernel>& kernels);
 
-// The table of static counts with a row for each "kernel", "role", "pipe", "opcode", "loop" or "stream".
+// Returns the table of static counts with a row for each "kernel", "role", "pipe", "opcode", "loop" or "stream".
 Outcome<TraceTable> trace_table(const std::string& by);
 
 }  // namespace warpfold::cli

@@ -10,7 +10,7 @@ namespace warpfold::cli {
 
 namespace {
 
-constexpr double kWidest = 100;  // percent; longer bars end at the picture's edge, where their number stands
+constexpr double kWidest = 100;  // percent; longer bars end at the picture's edge, beside their number
 constexpr int kLineHeight = 16;  // pixels
 constexpr int kMargins = 110;
 
@@ -27,7 +27,7 @@ std::string validation_errors_plot(const configs::Validation& validation, const 
   int groups = 0;
   double least = 0, most = 10;
   for (const configs::ErrorGroup& group : validation.groups()) {
-    if (group.kernel().empty()) continue;  // of a family: its kernels have lines of their own
+    if (group.kernel().empty()) continue;  // a whole family: its kernels have lines of their own
     const double mean = 100 * group.mean(), bias = 100 * group.bias();
     const std::string text = fixed(mean, 1) + " %, " + std::to_string(group.rows()) + (group.rows() == 1 ? " row" : " rows");
     lines += escape::gnuplot_cell(name_of(group)) + " " + fixed(std::min(mean, kWidest), 2) + " " +
@@ -37,7 +37,7 @@ std::string validation_errors_plot(const configs::Validation& validation, const 
     ++groups;
   }
   if (groups == 0) return {};
-  // Room for the text behind a bar.
+  // Leaves room for the text behind a bar.
   const std::string range = "[" + fixed(std::max(least, -kWidest) - 2, 1) + ":" + fixed(1.3 * std::min(most, kWidest), 1) + "]";
   return "set terminal svg noenhanced size 1000," + std::to_string(groups * kLineHeight + kMargins) +
          " font 'sans,11' background 'white'\nset output " + escape::gnuplot(picture) + "\nset encoding utf8\nset xrange " + range +

@@ -6,8 +6,8 @@
 
 namespace warpfold::cli {
 
-// A gnuplot program that draws the errors of each group of kernels and GPU into `picture`, a line each, in percent: a bar for the
-// mean of absolute errors, a mark for their bias, and the number of rows. Empty where no row was simulated.
+// Returns a gnuplot program that draws the errors of each group of kernels and GPU into `picture`, in percent. Each group is a
+// line: a bar for the mean of absolute errors, a mark for their bias, and the number of rows. Empty if no row was simulated.
 //
 //   GEMM, L20 (5)                    |  <> ######
 //   GEMM of FP32, GeForce RTX 4090   |  ##############

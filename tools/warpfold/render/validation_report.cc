@@ -25,7 +25,7 @@ std::string signed_percent(double fraction) {
   return text.append(fixed(100 * fraction, 1)).append(" %");
 }
 
-// Four significant digits: times lie between microseconds and seconds, ratios near 1.
+// Returns four significant digits: times lie between microseconds and seconds, ratios near 1.
 std::string digits(double number) {
   const int before = number > 0 ? static_cast<int>(std::floor(std::log10(number))) + 1 : 1;
   return fixed(number, std::max(0, 4 - before));
@@ -43,7 +43,7 @@ std::string limiter_of(const configs::ValidatedRow& row) {
 
 std::string rate_of(const configs::ErrorGroup& group, double rate) { return group.rate_unit().empty() ? "" : digits(rate); }
 
-// Of profiles, a row is a kernel's launches, and groups count launches.
+// In a validation of profiles, a row holds all launches of a kernel, and groups count launches.
 bool of_profiles(const configs::Validation& validation) { return validation.launches() > 0; }
 std::string counts_of(const configs::Validation& validation) { return of_profiles(validation) ? "launches" : "rows"; }
 
@@ -70,7 +70,7 @@ Table row_table(const std::vector<const configs::ValidatedRow*>& rows) {
   return table;
 }
 
-// Of profiles, long launches alone, where there are any: they are the first family.
+// Returns the rows with the largest errors. A validation of profiles shows only its first family: long launches, if it has any.
 std::vector<const configs::ValidatedRow*> worst_rows(const configs::Validation& validation, size_t most) {
   std::vector<const configs::ValidatedRow*> rows;
   for (const configs::ValidatedRow& row : validation.rows()) {
@@ -81,7 +81,7 @@ std::vector<const configs::ValidatedRow*> worst_rows(const configs::Validation& 
   return rows;
 }
 
-// Reasons in the order in which they first appear, with the rows that they hold for.
+// Returns the reasons for unmapped rows in the order of their first row, each with its rows.
 std::vector<std::pair<std::string, std::vector<std::string>>> rows_by_reason(const configs::Validation& validation) {
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
   for (const configs::UnmappedRow& row : validation.unmapped()) {
@@ -110,7 +110,7 @@ std::vector<const configs::UnreadPhrase*> unread_by_rows(const configs::Validati
   return phrases;
 }
 
-// The most frequent ones; --format json has all.
+// Returns the most frequent unread phrases; --format json has all of them.
 std::string unread_lines(const configs::Validation& validation) {
   if (validation.unread_size() == 0) return {};
   constexpr int kMost = 20;
@@ -151,7 +151,8 @@ std::string tables(const configs::Validation& validation) {
   return text;
 }
 
-// The last four say where a row stands, how many launches of a profile it is, and why it was not simulated.
+// The last four columns are the row's file and line, the number of its launches in a profile, and the reason if it was not
+// simulated.
 std::vector<std::string> csv_columns() {
   return {"id",
           "family",
@@ -222,7 +223,7 @@ Table csv_table(const configs::Validation& validation) {
   return table;
 }
 
-// Rows of a table in Markdown, whose texts of the input are markdown_text.
+// A table in Markdown. Callers escape texts of the input (escape/markdown.h).
 class MarkdownTable {
  public:
   explicit MarkdownTable(const std::vector<std::string>& columns) {
@@ -246,7 +247,7 @@ class MarkdownTable {
 
 std::string without_plus(double fraction) { return fixed(100 * fraction, 1) + " %"; }
 
-// How to read the page.
+// Returns the explanation at the top of the page.
 std::string heading(const configs::Validation& validation) {
   std::string text = "# Compared with measurements\n\n";
   text += of_profiles(validation)
@@ -354,7 +355,7 @@ std::string validation_plot(const configs::Validation& validation, const std::st
     most = std::max({most, row.measured(), row.simulated()});
   }
   if (blocks.empty()) return {};
-  // Both axes alike, with room around the points: one point by itself spans no axis.
+  // Both axes have the same range, with room around the points, since a single point spans no range.
   const std::string range = "[" + digits(least / 2) + ":" + digits(most * 2) + "]";
   std::string data;
   std::string plots = "x notitle lc 'grey', 1.1*x title '10 % off' dt 2 lc 'grey', x/1.1 notitle dt 2 lc 'grey'";

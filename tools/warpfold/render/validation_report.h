@@ -7,15 +7,15 @@
 
 namespace warpfold::cli {
 
-// Errors by group, the rows that are farthest off and what was not mapped, as tables for people; everything as JSON; or a CSV row
-// for each measured row, those without a simulation with the reason.
+// Renders a validation. For people: tables of errors by group, of the rows with the largest errors, and of unmapped rows. JSON has
+// everything. CSV has a row for each measured row, with the reason if the row has no simulation.
 std::string render_validation(const configs::Validation& validation, Format format);
 
-// The same for a document: every group, every row, and what was not mapped, as Markdown.
+// Returns the same as a Markdown document, with every group, every row and all unmapped rows.
 std::string validation_markdown(const configs::Validation& validation);
 
-// A gnuplot program that draws simulated over measured times into `picture`, one mark for each family; empty
-// where no time was simulated.
+// Returns a gnuplot program that draws simulated over measured times into `picture`, with one mark for each family. Empty if no
+// time was simulated.
 std::string validation_plot(const configs::Validation& validation, const std::string& picture);
 
 }  // namespace warpfold::cli

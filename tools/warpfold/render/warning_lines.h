@@ -9,10 +9,11 @@
 
 namespace warpfold::cli {
 
-// Warnings as lines of a table's text; empty where there is none.
+// Returns warnings as lines below a table; empty if there is none.
 std::string warning_lines(const configs::Result& result);
-std::string warning_lines(const configs::Comparison& comparison);                     // each behind its policy
-std::string warning_lines(const configs::Validation& validation);                     // each behind its row
-std::string warning_lines(const configs::Study& study, const PointRecords& records);  // the first one, and how many there are
+std::string warning_lines(const configs::Comparison& comparison);                     // each with its policy
+std::string warning_lines(const configs::Validation& validation);                     // each with its row
+std::string warning_lines(const configs::Study& study, const PointRecords& records);  // the first warning, and the number of
+                                                                                      // warnings
 
 }  // namespace warpfold::cli

@@ -20,7 +20,7 @@ namespace {
 constexpr double kShownPercent = 0.05;
 constexpr int kBarWidth = 20;
 
-// Of the run's speed: 25 is a quarter faster, -20 a fifth slower. 0 where the machine was not simulated.
+// Returns the change of the run's speed: 25 is a quarter faster, -20 a fifth slower. 0 if the machine was not simulated.
 double change_percent(const configs::Variation& variation) { return variation.speedup() > 0 ? 100 * (variation.speedup() - 1) : 0; }
 
 bool ran(const configs::Variation& variation) { return variation.not_run().empty(); }
@@ -34,13 +34,13 @@ Cell speedup_cell(const configs::Variation& variation) {
   return ran(variation) ? Cell(variation.speedup(), 3) : Cell("does not run");
 }
 
-// How much of one side of the chart a change takes; the widest takes all of it.
+// Returns the length of a change's bar; the largest change takes the whole side of the chart.
 int bar_length(double change, double widest) {
   if (widest <= 0 || std::abs(change) < kShownPercent) return 0;
   return std::max(1, static_cast<int>(std::lround(kBarWidth * std::min(1.0, std::abs(change) / widest))));
 }
 
-// "  ---|+++++": slower to the left of the line, faster to the right, by either machine.
+// Draws the changes of both machines, slower to the left of the line and faster to the right: "  ---|+++++".
 std::string bars(const configs::VariedResource& resource, double widest) {
   std::string left;
   std::string right;
@@ -98,8 +98,8 @@ std::string not_run_lines(const configs::WhatIf& what_if) {
   return lines;
 }
 
-// "tensor x 2: 0.864 of the speed. The random numbers take 2.7 us longer; ...": each machine that does the opposite of what it
-// should.
+// Returns a line for each machine whose change has the unexpected sign: "tensor x 2: 0.864 of the speed. The random numbers take
+// 2.7 us longer; ...".
 std::string reason_lines(const configs::WhatIf& what_if) {
   std::string lines;
   for (const configs::VariedResource& resource : what_if.resources()) {
@@ -112,7 +112,7 @@ std::string reason_lines(const configs::WhatIf& what_if) {
   return lines;
 }
 
-// Where the clock follows from power.
+// Returns clock, power and energy if the clock follows from power.
 std::string power_lines(const configs::Result& result) {
   if (!result.has_power()) return "";
   const auto line = [](const std::string& name, double mhz, double watts, double joules) {
@@ -136,7 +136,7 @@ std::string noise_line(const configs::WhatIf& what_if) {
   return "Changes of speed below " + fixed(100 * what_if.noise(), 1) + " % are within folding's error bound.\n";
 }
 
-// Of every machine, also of those that change nothing or do not run:
+// Returns the arguments of every machine, including machines that change nothing or do not run:
 //
 //   tensor x 2    --set gpu.sm.tensor.scale=2
 //   tensor x 0.5  --set gpu.sm.tensor.scale=0.5
@@ -167,7 +167,7 @@ std::string what_if_text(const configs::Result& result) {
 
 std::string what_if_csv(const configs::Result& result) {
   constexpr int kDecimals = 6;
-  // A cell that begins with - would be a formula of a spreadsheet (escape/csv.h).
+  // A cell that begins with - would be a formula in a spreadsheet (escape/csv.h).
   const std::string command = "warpfold simulate SCENARIO ";
   Table table({"scenario", "policy", "gpu", "resource", "kind", "direction", "factor", "settings", "total_cycles", "total_time_us",
                "speedup", "kernel", "cycles", "time_us", "kernel_speedup", "bound_by", "fold_mode", "not_run", "command"});

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// "max", or a number beyond any memory: no limit.
+// Returns the number in a file; none for "max", which means no limit. In cgroups v1 a number beyond any memory means the same.
 std::optional<uint64_t> number_in(const fs::path& path) {
   std::ifstream file(path);
   uint64_t number = 0;
@@ -40,7 +40,8 @@ void least(std::optional<uint64_t>& of, const std::optional<uint64_t>& other) {
 struct GroupFiles {
   const char* limit;
   const char* usage;
-  std::array<std::string_view, 2> cache;  // lines of memory.stat: pages of files, which the kernel drops before a group is full
+  std::array<std::string_view, 2> cache;  // lines of memory.stat that count cached file pages, which the kernel drops before a
+                                          // group is full
 };
 constexpr GroupFiles kV2{"memory.max", "memory.current", {"active_file", "inactive_file"}};
 constexpr GroupFiles kV1{"memory.limit_in_bytes", "memory.usage_in_bytes", {"total_active_file", "total_inactive_file"}};
@@ -55,7 +56,7 @@ uint64_t cached_in(const fs::path& folder, const GroupFiles& files) {
   return cached;
 }
 
-// A limit holds for a group and all below it.
+// Returns the memory available to a group. A limit holds for its group and all groups below.
 std::optional<uint64_t> of_groups(const fs::path& mounted, fs::path group, const GroupFiles& files) {
   std::optional<uint64_t> available;
   while (true) {
@@ -75,7 +76,7 @@ std::optional<uint64_t> of_groups(const fs::path& mounted, fs::path group, const
 
 std::optional<uint64_t> available_memory(const fs::path& root) {
   std::optional<uint64_t> available = of_machine(root);
-  // "0::/user.slice" of v2, "9:memory:/slurm/job_7" of v1.
+  // "0::/user.slice" in v2, "9:memory:/slurm/job_7" in v1.
   std::ifstream groups(root / "proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     const size_t first = line.find(':');

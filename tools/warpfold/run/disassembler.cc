@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kMostText = size_t{512} << 20;
 
-// 0, or why it does not run.
+// Starts nvdisasm. Returns 0, or the error number if it cannot start.
 int start(const std::string& cubin, const OpenFile& out, const OpenFile& err, pid_t& child) {
   std::array<const char*, 4> arguments{"nvdisasm", "-hex", cubin.c_str(), nullptr};
   posix_spawn_file_actions_t files{};
@@ -47,7 +47,7 @@ Outcome<Disassembly> disassembled(const std::string& cubin) {
   if (said.number() < 0 || pipe2(ends.data(), O_CLOEXEC) != 0) return cannot(std::strerror(errno));
   const OpenFile from(ends[0]);
   OpenFile into(ends[1]);
-  // A name that begins with - is no option.
+  // Prevents a file name that begins with - from being read as an option.
   const std::string path = cubin.starts_with('-') ? "./" + cubin : cubin;
   pid_t child = 0;
   const int error = start(path, into, said, child);

@@ -32,8 +32,8 @@ struct Known {
   FileKind kind;
   std::string_view words;
   std::string_view several;
-  std::string_view takers;  // commands and options
-  std::string_view folder;  // of configurations; empty: they have none of its own
+  std::string_view takers;  // commands and options that take the kind
+  std::string_view folder;  // folder of configurations of this kind; empty: the kind has none
   const pb::Message* schema = nullptr;
 };
 
@@ -69,7 +69,7 @@ const Known* known(FileKind kind) {
 struct Parsed {
   const Known* known;
   bool whole;
-  std::tuple<int, int> reached;  // line and column of the first mistake
+  std::tuple<int, int> reached;  // line and column of the first error
   std::string base;
 };
 
@@ -83,14 +83,15 @@ Parsed parse_as(const Known& kind, const std::string& path, const std::string& t
 
 struct Guess {
   FileKind kind = FileKind::kUnknown;
-  bool whole = false;  // of no other kind for sure, and without a mistake
+  bool whole = false;  // parsed without error, and no other kind is possible
 };
 
 Guess guess(const std::string& path, int depth);
 
-// What several kinds could be is what its base is; without a base that is there, none of them for sure.
+// Returns the kind of the file's base, if the file itself could be of several kinds. None if the file names no base, or if the base
+// does not exist.
 std::optional<FileKind> kind_of_base(const std::vector<Parsed>& could_be, const std::string& path, int depth) {
-  constexpr int kDeepest = 64;  // a cycle of bases, which loading reports
+  constexpr int kDeepest = 64;  // limits the depth of a cycle of bases, which loading reports
   const std::string& base = could_be.front().base;
   if (base.empty() || depth == kDeepest) return std::nullopt;
   const std::string beside = (fs::path(path).parent_path() / base).string();
@@ -118,7 +119,7 @@ Guess guess_text_format(const std::string& path, const std::string& text, int de
   return {std::ranges::max_element(all, {}, &Parsed::reached)->known->kind, false};
 }
 
-// Objects by the keys that they have, at least one.
+// Returns whether a text is a saved result: a JSON object with at least one key, all of which one kind of result has.
 bool is_result(const std::string& text) {
   const std::vector<std::string> keys = report::top_keys(text);
   const std::array<const pb::Descriptor*, 6> types{configs::Result::descriptor(),      configs::Comparison::descriptor(),

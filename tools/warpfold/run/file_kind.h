@@ -7,35 +7,35 @@
 
 namespace warpfold::cli {
 
-// What a file is that a command takes or writes.
+// The kind of a file that a command takes or writes.
 enum class FileKind {
   kUnknown,
   kScenario,
   kGpu,
   kStudy,
   kModel,
-  kLaunch,        // of a listing
-  kOperators,     // listings that run operators of a layer
-  kLibrary,       // GEMM kernels of a library
+  kLaunch,        // launch description of a listing
+  kOperators,     // table of the listings that run operators of a layer
+  kLibrary,       // table of a library's GEMM kernels
   kTrace,         // .wft, .wfs
   kListing,       // SASS
-  kRecorded,      // by Accel-Sim's tracer
+  kRecorded,      // trace of Accel-Sim's tracer
   kMeasurements,  // CSV
   kResult,        // JSON that a command wrote
-  kProfile,       // of torch.profiler, Nsight Systems or Nsight Compute
+  kProfile,       // from torch.profiler, Nsight Systems or Nsight Compute
 };
 
-// "a model card"
+// Returns a kind in words: "a model card".
 std::string_view words_of(FileKind kind);
 
-// By the ending of its name and by what it holds. Text-format files are of the kind whose schema they follow, with a mistake of the
-// one that they follow furthest; with nothing but fields that several have, of the kind of their base. Fails for a file that cannot
-// be read.
+// Returns the kind of a file, by its extension and its content. A text-format file is of the kind whose schema it follows. A file
+// with an error is of the kind whose schema it follows furthest. If several schemas fit, the kind is that of the file's base. Fails
+// if the file cannot be read.
 Outcome<FileKind> kind_of_file(const std::string& path);
 
-// The file that `named`, a file or the name of a configuration, means for a command that takes files of `wanted`. Where it is whole
-// and of another kind, or a name that another kind of configuration has, the failure says of which and what takes it. `asks`: the
-// command or option, as messages name it: "simulate", "--gpu".
+// Returns the file that `named` means: a file's path or a configuration's name, for a command that takes files of `wanted`. If the
+// file parses as another kind, or if only another kind of configuration has the name, the failure names that kind and the commands
+// that take it. `asks`: the command or option as messages name it, "simulate" or "--gpu".
 Outcome<std::string> find_of_kind(const std::string& named, FileKind wanted, const std::string& asks);
 
 }  // namespace warpfold::cli

@@ -34,7 +34,7 @@ TimeLimit& time_limit() {
   return limit;
 }
 
-// Lock-free atomics, write, _exit, unlink, signal and raise alone, which a handler may use.
+// A signal handler may use only lock-free atomics, write, _exit, unlink, signal and raise.
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void note(int signal) {
@@ -60,13 +60,13 @@ void note_time(int signal) {
 }  // namespace
 
 void stop_on_signals() {
-  // Made before a handler asks for them.
+  // Creates these static variables before a handler uses them.
   came() = 0;
   interruptible_parts() = 0;
   (void)sim::stop_wanted();
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before{};
-    // nohup and a shell's background jobs ignore SIGINT, and so does the program then.
+    // nohup and a shell's background jobs ignore SIGINT; the program then ignores it too.
     if (sigaction(signal, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) continue;
     struct sigaction action{};
     action.sa_handler = note;

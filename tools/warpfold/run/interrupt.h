@@ -4,16 +4,16 @@
 
 namespace warpfold::cli {
 
-// From here on Ctrl-C (SIGINT), SIGTERM and SIGHUP stop simulations where an object of the class below lives: they throw
-// sim::Interrupted, and a second signal ends the program at once. Elsewhere the first one does. For programs alone: a library's
-// signals are its host's.
+// Makes Ctrl-C (SIGINT), SIGTERM and SIGHUP stop simulations from now on. While an Interruptible object exists, a signal makes
+// simulations throw sim::Interrupted, and a second signal ends the program at once. Otherwise the first signal ends it. For
+// programs only: a library's signals belong to its host.
 void stop_on_signals();
 
-// Has simulations stop after so many seconds, as Ctrl-C does. The program ends with `exit_code` and the message on standard error
-// where no object of the class below lives, and where it goes on two seconds later. After stop_on_signals().
+// Stops simulations after `seconds`, as Ctrl-C does. The program ends with `exit_code` and the message on standard error if no
+// Interruptible object exists then, or if it still runs two seconds later. Call stop_on_signals() first.
 void stop_after(double seconds, const std::string& message, int exit_code);
 
-// A part of the program that looks at sim::stop_wanted() often.
+// A part of the program that checks sim::stop_wanted() often.
 class Interruptible {
  public:
   Interruptible();
@@ -22,10 +22,10 @@ class Interruptible {
   Interruptible& operator=(const Interruptible&) = delete;
 };
 
-// The signal that came, SIGALRM for the limit of stop_after(); 0: none.
+// Returns the signal that arrived, SIGALRM for the limit of stop_after(); 0 if none did.
 int signal_that_came();
 
-// Ends the program as the signal would have without stop_on_signals, so that a shell stops its script too.
+// Ends the program by the signal's default action, so that a shell stops its script too.
 [[noreturn]] void end_by_signal(int signal);
 
 }  // namespace warpfold::cli

@@ -18,14 +18,14 @@ namespace {
 using validation::MeasuredRow;
 using validation::not_mapped;
 
-// A number of a launch: 1 where the row has none; none where it is no whole number from 1 on.
+// Returns an extent of a launch: 1 if the row has none; none if the fact is not a whole number of at least 1.
 std::optional<uint32_t> extent(const std::optional<double>& fact) {
   if (!fact) return 1;
   if (*fact < 1 || *fact > std::numeric_limits<uint32_t>::max() || *fact != std::floor(*fact)) return std::nullopt;
   return static_cast<uint32_t>(*fact);
 }
 
-// Tensors of "[[4,197,768],[768]]": the innermost lists. Scalars have no extents.
+// Returns the tensors of "[[4,197,768],[768]]": the innermost lists. Scalars have no extents.
 std::vector<std::vector<uint64_t>> tensors_of(const std::string& text) {
   std::vector<std::vector<uint64_t>> tensors;
   for (size_t at = 0; at < text.size();) {
@@ -39,18 +39,18 @@ std::vector<std::vector<uint64_t>> tensors_of(const std::string& text) {
   return tensors;
 }
 
-// A product's matrices. `inner`: the extent that is summed over.
+// Returns the matrices of a product. `inner`: the extent that the product sums over.
 std::vector<std::vector<uint64_t>> matrices(uint64_t batch, uint64_t rows, uint64_t inner, uint64_t columns) {
   if (batch > 1) return {{batch, rows, inner}, {batch, inner, columns}};
   return {{rows, inner}, {inner, columns}};
 }
 
-// NeuSight's columns are A[M,N] B[N,K]: its grids tile M x K, never M x N of another K (sitar-lab/NeuSight @6945927, bmm.csv,
-// linear.csv).
+// True for NeuSight, whose columns mean A[M,N] B[N,K]: its grids tile M x K, never M x N of another K (sitar-lab/NeuSight @6945927,
+// bmm.csv, linear.csv).
 bool sums_over_n(const MeasuredRow& row) { return row.text("source").find("sitar-lab/NeuSight") != std::string::npos; }
 
-// M, N and K of a row whose kernel's tiles cover its grid as C[M,N] = A[M,K] B[K,N], or, if the source is known for it or only that
-// fits the grid, as C[M,K] = A[M,N] B[N,K].
+// Returns the product of a row with M, N and K. Usually it is C[M,N] = A[M,K] B[K,N]. If the source is known to mean C[M,K] =
+// A[M,N] B[N,K], or if only that form fits the kernel's tiles to the grid, it is that form.
 std::vector<std::vector<uint64_t>> product_of(const MeasuredRow& row, const profile::NamedKernel& named,
                                               profile::LaunchShape shape) {
   const uint64_t m = row.count("M").value_or(0), n = row.count("N").value_or(0), k = row.count("K").value_or(0);
@@ -64,8 +64,8 @@ std::vector<std::vector<uint64_t>> product_of(const MeasuredRow& row, const prof
   return fits(other) && (sums_over_n(row) || !fits(usual)) ? other : usual;
 }
 
-// The extents of the operator's tensors. A row with rows and columns alone states those of each array that a pass reads; the
-// kernel's name says how many arrays.
+// Returns the extents of the operator's tensors. A row with only `rows` and `cols` states the extents of each array that a pass
+// reads; the kernel's name tells the number of arrays.
 std::vector<std::vector<uint64_t>> inputs_of(const MeasuredRow& row, const profile::NamedKernel& named,
                                              const profile::LaunchShape& shape) {
   if (const std::string dims = row.option("dims"); !dims.empty()) return tensors_of(dims);

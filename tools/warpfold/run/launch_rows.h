@@ -6,13 +6,15 @@
 
 namespace warpfold::cli {
 
-// Makes a scenario of a row: of a launch of a profile by its kernel's name, its grid and its operator, of any other row as the
-// mapper does.
+// Makes a scenario from a row. A launch of a profile is read by its kernel's name, grid and operator; the mapper reads any other
+// row.
 //
-// A launch states a grid and a block, and `impl` or `kernel` is a kernel's name as profilers print it. It is read as `warpfold
-// profile` reads launches: sizes of the operator (op and dims, or M, N and K, or rows and cols), else of the grid; the measured
-// time is the kernel's alone. Not mapped: no rule of kernel_names.textproto knows the name or its kernel has no generator, and the
-// mapper has none for the row either. `operators`: the folder of launch descriptions.
+// A launch states a grid and a block, and its `impl` or `kernel` is a kernel's name as profilers print it. The sizes are read as in
+// `warpfold profile`: from the operator (op and dims, or M, N and K, or rows and cols), otherwise from the grid. The measured time
+// is the kernel's alone.
+//
+// A row is not mapped if no rule of kernel_names.textproto knows its name, or if its kernel has no generator, and the mapper cannot
+// map it either. `operators`: the folder of launch descriptions.
 validation::Mapped<validation::Comparison> map_row_or_launch(const validation::MeasuredRow& row, validation::RowMapper& mapper,
                                                              const std::string& operators);
 

@@ -7,13 +7,13 @@
 
 namespace warpfold::cli {
 
-// A plan's kernels as the machine takes them. The launches point into `plan`.
+// Returns a plan's kernels as launches of the machine. The launches point into `plan`.
 std::vector<sim::Launch> make_launches(const policies::Plan& plan);
 
-// The scenario's GPU with the time between launches that its kind of launch has.
+// Returns the scenario's GPU with the time between launches that belongs to its kind of launch.
 configs::Gpu gpu_of(const configs::Scenario& scenario);
 
-// One of them by itself, on the SMs that it may run on.
+// Returns the launch of one kernel alone, on the SMs that it may use.
 sim::Launch launch_alone(const policies::PlannedKernel& kernel);
 
 }  // namespace warpfold::cli

@@ -15,13 +15,13 @@ namespace warpfold::cli {
 
 namespace {
 
-constexpr double kChunkBytes = 65536;  // that a CTA of all_reduce.cu moves at a time
-// assumed: long enough that the difference is 24 chunks of the steady state.
+constexpr double kChunkBytes = 65536;  // moved by a CTA of all_reduce.cu at a time
+// assumed: long enough that the two runs differ by 24 chunks of the steady state.
 constexpr std::array<uint64_t, 2> kChunks{12, 36};
-// assumed: the fewest reads of a flag, and as many that their time shows beside a chunk's.
+// assumed: the smallest number of flag reads, and a number whose time is visible beside a chunk's.
 constexpr std::array<uint64_t, 2> kPolls{1, 9};
-// A copy beside a kernel lasts so many times as long as the kernel alone. assumed: more than a copy slows any kernel; a longer copy
-// changes nothing, since the kernel's end is what counts.
+// Length of a copy beside a kernel, over the kernel's time alone. assumed: more than a copy slows any kernel. A longer copy changes
+// nothing, since only the kernel's end counts.
 constexpr double kLonger = 1.5;
 
 constexpr const char* kCopy = "all_reduce";
@@ -51,14 +51,14 @@ Outcome<configs::Kernel> CopyRuns::copy_kernel(uint64_t chunks, uint64_t polls) 
   configs::Kernel made;
   made.set_name("copy");
   made.set_stream(1);
-  made.set_priority(1);  // NCCL's kernels have the highest priority; as in docs/validation/pairs.md
+  made.set_priority(1);  // as NCCL's kernels, which have the highest priority; as in docs/validation/pairs.md
   const auto folder = std::filesystem::path(row->launch()).parent_path();
   made.mutable_listing()->set_path(row->has_listing() ? row->listing() : (folder / launch->listing()).lexically_normal().string());
   *made.mutable_listing()->mutable_description() = std::move(*launch);
   return made;
 }
 
-// Two lengths: what a launch takes beside its chunks falls out.
+// Measures two lengths, whose difference does not contain the fixed cost of a launch.
 Outcome<double> CopyRuns::chunk_us(uint64_t polls) {
   std::array<double, 2> us{};
   for (size_t i = 0; i < us.size(); ++i) {
@@ -73,7 +73,7 @@ Outcome<double> CopyRuns::chunk_us(uint64_t polls) {
   return (us[1] - us[0]) / static_cast<double>(kChunks[1] - kChunks[0]);
 }
 
-// The time of a chunk grows evenly with the reads of a flag.
+// Finds the number of flag reads by interpolation: the time of a chunk grows linearly with that number.
 Outcome<CopyRuns::Pace> CopyRuns::pace_of(double link_gb_per_s) {
   const auto least = chunk_us(kPolls[0]);
   const auto more = chunk_us(kPolls[1]);
@@ -88,7 +88,7 @@ Outcome<CopyRuns::Pace> CopyRuns::pace_of(double link_gb_per_s) {
               .most_gb_per_s = bytes / (*least * 1e3)};
 }
 
-// The kernels of a launch one behind the other, each with a copy that outlasts it.
+// Simulates the kernels of a launch one after the other, each beside a copy that outlasts it.
 Outcome<double> CopyRuns::slowdown(const std::vector<configs::Kernel>& workloads, double launch_us, const Pace& pace) {
   double beside = 0;
   for (const configs::Kernel& workload : workloads) {

@@ -10,17 +10,17 @@
 
 namespace warpfold::cli {
 
-// Transfers of a layer beside its kernels. Where a model states `copy_ctas`, data move by a kernel of NCCL's shape (all_reduce in
-// the table of listings), and each kernel that runs beside a transfer is simulated beside it. The link is not simulated: the copy
-// kernel reads a flag so often for each chunk that it moves as many bytes a second as the link does.
+// Simulates transfers of a layer beside its kernels. If a model states `copy_ctas`, a kernel of NCCL's shape moves the data
+// (all_reduce in the table of listings), and each kernel that runs beside a transfer is simulated beside that copy kernel. The link
+// is not simulated. Instead, the copy kernel reads a flag so often for each chunk that its rate equals the link's.
 class CopyRuns {
  public:
   explicit CopyRuns(const LayerRequest& request) : request_(request) {}
 
-  // Fails where the model asks for a copy kernel that is nowhere.
+  // Fails if the model asks for a copy kernel that the table does not have.
   Outcome<void> check() const;
 
-  // `workloads`: of each launch of the version.
+  // `workloads` is by launch of the version.
   Outcome<configs::LayerOverlap> overlap(const layer::Graph& graph, const std::vector<layer::FusedKernel>& kernels,
                                          const configs::LayerVersion& version,
                                          const std::vector<std::vector<configs::Kernel>>& workloads);
@@ -29,10 +29,10 @@ class CopyRuns {
 
  private:
   bool wanted() const { return request_.model.copy_ctas() > 0 && request_.simulate; }
-  // The copy kernel over one link.
+  // The speed of the copy kernel over one link.
   struct Pace {
     uint64_t polls = 1;
-    double chunk_us = 0;  // of all CTAs' chunks at once
+    double chunk_us = 0;  // of the chunks of all CTAs at once
     double most_gb_per_s = 0;
   };
   Outcome<configs::Kernel> copy_kernel(uint64_t chunks, uint64_t polls) const;

@@ -26,11 +26,11 @@ namespace {
 
 constexpr std::string_view kOfGpu = "gpu.";
 
-// Settings are carried out together and checked once: a field may fit another's new value alone.
+// Applies all settings together and checks once, since a field may be valid only with another field's new value.
 Outcome<configs::Gpu> load_gpu(const std::string& file, const std::vector<std::string>& settings) {
   std::vector<std::string> of_gpu;
   std::ranges::copy_if(settings, std::back_inserter(of_gpu), [](const auto& setting) { return setting.starts_with(kOfGpu); });
-  configs::Scenario holder;  // whose field `gpu` the paths of settings begin with
+  configs::Scenario holder;  // paths of settings begin with its field `gpu`
   configs::Places places;
   if (auto loaded = configs::BaseChain(*holder.mutable_gpu(), places, std::string(kOfGpu)).load(file, {}); !loaded)
     return std::unexpected(Failure(loaded.error()));
@@ -42,7 +42,7 @@ Outcome<configs::Gpu> load_gpu(const std::string& file, const std::vector<std::s
   const configs::Gpu& gpu = holder.gpu();
   if (const auto fault = configs::find_gpu_fault(gpu, "")) {
     const Diagnostic found = wrong(*fault);
-    // The file was right before the settings.
+    // The file was valid before the settings.
     if (found.line > 0) return std::unexpected(Failure(Diagnostic{configs::setting_label(of_gpu.back()), 0, 0, found.message}));
     return std::unexpected(Failure(found));
   }

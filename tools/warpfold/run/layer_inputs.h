@@ -8,7 +8,7 @@
 
 namespace warpfold::cli {
 
-// What a layer is made of, by files or names.
+// The inputs of a layer, as files or names.
 struct LayerInputs {
   std::string model;
   std::string gpu = "h100_sxm";
@@ -16,7 +16,7 @@ struct LayerInputs {
   std::vector<std::string> settings = {};  // PATH=VALUE of the model, gpu.PATH=VALUE of the GPU
 };
 
-// Reads and checks them into the request's model, GPU and listings.
+// Reads and checks the inputs; fills in the request's model, GPU and listings.
 Outcome<void> read_layer_inputs(const LayerInputs& inputs, LayerRequest& request);
 
 }  // namespace warpfold::cli

@@ -22,7 +22,7 @@ namespace {
 using layer::FusedKernel;
 using layer::Graph;
 
-// Launches of several graphs; those whose workloads are the same are one simulation.
+// The launches of several graphs. Launches with equal workloads share a simulation.
 class Simulations {
  public:
   explicit Simulations(const LayerRequest& request) : request_(request) {}
@@ -36,7 +36,7 @@ class Simulations {
     return {};
   }
 
-  // Of matrices of tokens by features.
+  // Adds transpositions of matrices of tokens by features.
   Outcome<void> add_transpositions(const std::vector<std::pair<uint64_t, uint64_t>>& sizes) {
     places_.emplace_back();
     for (const auto& [tokens, features] : sizes) {
@@ -62,7 +62,7 @@ class Simulations {
 
   size_t count() const { return workloads_.size(); }
 
-  // Of each launch that was added in the call `which`; a launch that is not simulated has none.
+  // Returns the workloads of each launch that call number `which` added; none for a launch that is not simulated.
   std::vector<std::vector<configs::Kernel>> workloads_of(size_t which) const {
     std::vector<std::vector<configs::Kernel>> all;
     for (const Place& place : places_[which]) {
@@ -72,7 +72,7 @@ class Simulations {
     return all;
   }
 
-  // Of the launches that were added in the call `which`.
+  // Returns the simulations of the launches that call number `which` added.
   std::vector<SimulatedLaunch> of(size_t which) const {
     std::vector<SimulatedLaunch> launches;
     for (const Place& place : places_[which]) {
@@ -85,7 +85,7 @@ class Simulations {
 
  private:
   struct Place {
-    std::vector<size_t> simulations{};  // one behind the other
+    std::vector<size_t> simulations{};  // in the order of execution
     std::string why_none{};
   };
 
@@ -93,7 +93,7 @@ class Simulations {
     return {request_.gpu, request_.model.type(), request_.library, request_.listings, layout};
   }
 
-  // Adds to the last call's launches.
+  // Adds a launch to the last call's launches.
   Outcome<void> add_launch(const Expected<layer::LayerWorkload>& workload) {
     if (!workload) return std::unexpected(Failure(workload.error()));
     Place& place = places_.back().emplace_back();
@@ -117,8 +117,8 @@ class Simulations {
 
   const LayerRequest& request_;
   std::map<std::string, size_t> index_;
-  std::vector<std::vector<configs::Kernel>> workloads_;  // that do the same
-  std::vector<size_t> chosen_;                           // of each, the fastest
+  std::vector<std::vector<configs::Kernel>> workloads_;  // alternatives for the same work, by simulation
+  std::vector<size_t> chosen_;                           // index of the fastest alternative, by simulation
   std::vector<std::vector<Place>> places_;
   std::vector<std::optional<Outcome<SimulatedLaunch>>> ended_;
 };
@@ -144,7 +144,7 @@ std::vector<Wanted> wanted_of(const LayerRequest& request) {
   return all;
 }
 
-// The forward pass in either layout, and its tensors turned from one to the other.
+// The forward pass in both layouts, and the transpositions of its tensors.
 class LayoutRuns {
  public:
   explicit LayoutRuns(const Wanted& of) : of_(of) {
@@ -167,7 +167,7 @@ class LayoutRuns {
     return simulations.add_transpositions(sizes);
   }
 
-  // `first`: the call of Simulations in which add_to() began.
+  // `first`: number of the call of Simulations with which add_to() began.
   Outcome<configs::LayerLayouts> report(const Simulations& simulations, size_t first, const configs::LayerVersion& version,
                                         double memory_gb_per_s) const {
     const std::vector<SimulatedLaunch> tokens = simulations.of(first);
@@ -218,7 +218,7 @@ configs::LayerReport begun_report(const LayerRequest& request, const Peaks& peak
   return report;
 }
 
-// Transfers of GPUs that share the layer, beside the kernels of each version.
+// Adds the overlap of transfers with the kernels of each version, if GPUs share the layer.
 Outcome<void> add_overlaps(const LayerRequest& request, const std::vector<Wanted>& wanted, const Simulations& simulations,
                            configs::LayerReport& report) {
   if (request.model.tensor_parallel() * request.model.context_parallel() * request.model.data_parallel() <= 1) return {};

@@ -16,24 +16,25 @@
 
 namespace warpfold::cli {
 
-// What of a layer is wanted.
+// A question about a layer.
 struct LayerRequest {
   configs::TransformerModel model{};  // checked, with its defaults
   configs::Gpu gpu{};
   configs::OperatorKernels listings{};
   std::string library = "cuBLAS";
   bool backward = true;
-  bool fused = false;  // beside the unfused layer
+  bool fused = false;  // in addition to the unfused layer
   bool simulate = true;
   layer::Epilogue epilogue = layer::Epilogue::kScale;
   TrainingPlan training{};
   bool layouts = false;                // of the forward pass
-  std::optional<MemoryPlan> memory{};  // what a layer may keep for its backward pass
+  std::optional<MemoryPlan> memory{};  // budget for the activations that a layer keeps for its backward pass
   std::string command_line = {};
   RunOptions how{};
 };
 
-// Operators whose kernels are alike are simulated once. A shape that no generator takes has the roofline's time, and says why.
+// Runs a layer. Operators with equal kernels are simulated once. A shape that no generator takes has the roofline's time, with the
+// reason.
 Outcome<configs::LayerReport> run_layer(const LayerRequest& request);
 
 }  // namespace warpfold::cli

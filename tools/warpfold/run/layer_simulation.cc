@@ -16,7 +16,7 @@ namespace warpfold::cli {
 
 namespace {
 
-// "hopper_gemm 128 x 256 x 64", "elementwise ADD", "scale_add".
+// Returns a kernel's label: "hopper_gemm 128 x 256 x 64", "elementwise ADD", "scale_add".
 std::string label_of(const configs::Kernel& kernel) {
   const auto tile = [](const auto& gemm) {
     const std::string k = gemm.has_tile_k() ? " x " + std::to_string(gemm.tile_k()) : "";
@@ -47,7 +47,7 @@ std::string label_of(const configs::Kernel& kernel) {
   }
 }
 
-// What no run of the kernel is faster than; none where it cannot be made.
+// Returns a lower bound of the kernel's time in us; none if the kernel cannot be made.
 Outcome<std::optional<double>> bound_of(const configs::Kernel& workload, const configs::Gpu& gpu) {
   workloads::KernelMaker kernels("");
   const auto made = kernels.make(workload, gpu);
@@ -57,8 +57,8 @@ Outcome<std::optional<double>> bound_of(const configs::Kernel& workload, const c
   return std::optional(static_cast<double>(limiters->lower_bound()) / gpu.clock_mhz());
 }
 
-// Runs of all layers of this process: another model of the same sizes simulates nothing again. A new cache begins after some
-// runs, since each request is compared with all that it has.
+// Returns the run cache that all layers of this process share, so that another model of the same sizes simulates nothing again. A
+// new cache begins after some requests, since each request is compared with all runs of the cache.
 std::shared_ptr<sim::RunCache> known_runs() {
   constexpr int kRunsOfACache = 400;  // assumed: several models of some 60 launches each; no result depends on it
   static std::mutex mutex;
@@ -71,7 +71,7 @@ std::shared_ptr<sim::RunCache> known_runs() {
 
 }  // namespace
 
-// Behind each other kernels take as long as alone but for the gap between launches, which no kernel is charged with.
+// Kernels in sequence take as long as alone, except for the gap between launches, which is charged to no kernel.
 SimulatedLaunch in_sequence(const std::vector<SimulatedLaunch>& launches) {
   SimulatedLaunch all;
   double longest = 0;

@@ -7,17 +7,18 @@
 
 namespace warpfold::cli {
 
-// The kernels of a scenario on the layer's GPU, each as it ran; one with `why_not` alone where no simulation can be made.
+// Simulates the kernels of a scenario on the layer's GPU; returns a launch for each. If they cannot be simulated, returns one
+// launch with only `why_not`.
 Outcome<std::vector<SimulatedLaunch>> simulate_scenario(configs::Scenario scenario, const LayerRequest& request);
 
-// A kernel by itself.
+// Simulates a kernel alone.
 Outcome<SimulatedLaunch> simulate_launch(const configs::Kernel& workload, const LayerRequest& request);
 
-// The fastest of several kernels that do the same, and which it was; those whose bounds say that they cannot be it are not
-// simulated.
+// Simulates alternatives for the same work and returns the fastest, with its index in `chosen`. Alternatives whose lower bounds
+// rule them out are not simulated.
 Outcome<SimulatedLaunch> simulate_fastest(const std::vector<configs::Kernel>& choices, const LayerRequest& request, size_t& chosen);
 
-// Several kernels one behind the other.
+// Returns the sum of several kernels that run in sequence.
 SimulatedLaunch in_sequence(const std::vector<SimulatedLaunch>& launches);
 
 }  // namespace warpfold::cli

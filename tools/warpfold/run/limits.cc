@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kTime = "--time-limit";
 constexpr std::string_view kMemory = "--memory-limit";
 
-// The two limits of this process, in words: "10 s", "2.0 GiB". Empty: there is none.
+// The two limits of this process in words: "10 s", "2.0 GiB". Empty: no limit.
 struct InForce {
   std::string time{};
   std::string memory{};
@@ -42,7 +42,7 @@ constexpr double kKibi = 1024;
 constexpr std::array kBytes{Unit{"", 1}, Unit{"k", kKibi}, Unit{"m", kKibi* kKibi}, Unit{"g", kKibi* kKibi* kKibi},
                             Unit{"t", kKibi* kKibi* kKibi* kKibi}};
 
-// A number above zero and its unit, of either case.
+// Reads a number above zero with its unit, in upper or lower case.
 template <size_t N>
 std::optional<double> quantity(const std::string& text, const std::array<Unit, N>& units) {
   double number = 0;
@@ -68,7 +68,7 @@ std::string size_text(double bytes) {
   return text.str();
 }
 
-// The value of `option`, as "--option VALUE" or "--option=VALUE", taken out of the words.
+// Removes `option` from the words, as "--option VALUE" or "--option=VALUE", and returns its value.
 Outcome<std::optional<std::string>> take(std::vector<std::string>& words, std::string_view option) {
   std::optional<std::string> value;
   for (auto word = words.begin(); word != words.end();) {

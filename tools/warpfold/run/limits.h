@@ -10,22 +10,25 @@
 
 namespace warpfold::cli {
 
-// The help text of --time-limit and --memory-limit, which every command takes.
+// Returns the help text of --time-limit and --memory-limit, which every command takes.
 std::string limit_help();
 
-// Takes --time-limit and --memory-limit out of the words, and has them hold for this process from here on. Default of
-// --memory-limit: the memory that is available now, of the machine or of the process's control group. For programs alone: a
-// library's process is its host's. After stop_on_signals().
+// Removes --time-limit and --memory-limit from the words and enforces them for this process from now on. Default of --memory-limit:
+// the memory that is available now, of the machine or of the process's control group. For programs only: a library's process
+// belongs to its host. Call stop_on_signals() first.
 //
-// At the time limit simulations end as by Ctrl-C; what goes on two seconds later is ended. Past the memory limit (RLIMIT_DATA:
-// private writable memory) operator new throws std::bad_alloc. Sanitizers reserve terabytes: under them memory has no limit.
+// At the time limit, simulations end as by Ctrl-C; the program is ended if it still runs two seconds later. Past the memory limit
+// (RLIMIT_DATA: private writable memory) operator new throws std::bad_alloc. Sanitizers reserve terabytes, so under them memory has
+// no limit.
 Outcome<void> enforce_limits(std::vector<std::string>& words);
 
-// Why a command ended early, with kInterrupted or kLimit. `kept`: what is kept of its work, and how to go on.
+// Return the failure of a command that ended early, with kInterrupted or kLimit. `kept` says which work is kept and how to
+// continue.
 Failure interrupted(const std::string& kept);
 Failure out_of_memory(const std::string& kept);
 
-// What `work` returns; where a signal, the time limit or the memory limit ends it, a failure with the sentence that `kept` returns.
+// Returns the result of `work`. If a signal, the time limit or the memory limit ends it, returns a failure with the sentence from
+// `kept`.
 template <typename Work, typename Kept>
 Outcome<void> unless_stopped(Work work, Kept kept) {
   try {
@@ -35,7 +38,7 @@ Outcome<void> unless_stopped(Work work, Kept kept) {
   } catch (const std::bad_alloc&) {
     return std::unexpected(out_of_memory(kept()));
   } catch (const std::system_error& error) {
-    // A thread whose stack finds no room.
+    // No memory is left for a thread's stack.
     if (error.code() != std::errc::resource_unavailable_try_again) throw;
     return std::unexpected(out_of_memory(kept()));
   }

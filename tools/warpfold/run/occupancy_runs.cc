@@ -16,7 +16,7 @@ namespace warpfold::cli {
 
 namespace {
 
-// The first launch of each kernel of the scenario, with what bounds it and the footprints to try.
+// Returns the first launch of each kernel of the scenario, with the limits on its CTAs and the footprints to try.
 configs::OccupancyStudy study_of(const Planned& planned, const sim::Spec& spec, uint32_t steps) {
   configs::OccupancyStudy study;
   std::set<std::string> seen;

@@ -6,14 +6,14 @@
 
 namespace warpfold::cli {
 
-// What `warpfold occupancy` is asked.
+// A question to `warpfold occupancy`.
 struct OccupancyQuestion {
   VariedScenario scenario;
-  uint32_t steps = 2;  // how many CTAs an SM more than now are tried, one at a time
+  uint32_t steps = 2;  // number of larger counts of CTAs per SM to try, in steps of one
 };
 
-// The scenario's result with its `occupancy` filled in: of each kernel what bounds its CTAs on an SM, and of each of the next
-// `steps` counts the largest footprint that lets so many in, simulated.
+// Returns the scenario's result with `occupancy` filled in: the limits on each kernel's CTAs per SM. For each of the next `steps`
+// counts of CTAs, the largest footprint that allows the count is simulated.
 Outcome<configs::Result> ask_occupancy(const OccupancyQuestion& question, const RunOptions& how);
 
 }  // namespace warpfold::cli

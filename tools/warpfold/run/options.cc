@@ -19,7 +19,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr const char* kPlain = "positional-arguments";  // never typed: where Boost puts words without a flag
+constexpr const char* kPlain = "positional-arguments";  // never typed: Boost's name for words without a flag
 
 constexpr unsigned kHelpColumns = 120;
 
@@ -102,7 +102,7 @@ Outcome<void> Options::parse(const std::vector<std::string>& arguments) {
   all.add_options()(kPlain, po::value<std::vector<std::string>>());
   po::positional_options_description plain;
   plain.add(kPlain, -1);
-  // Abbreviated flags are refused: what they mean would change with every flag that is added.
+  // Refuses abbreviated flags, since their meaning would change with every new flag.
   const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
   try {
     const auto parsed = po::command_line_parser(arguments).options(all).positional(plain).style(style).run();

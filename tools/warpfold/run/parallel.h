@@ -12,8 +12,8 @@
 
 namespace warpfold::cli {
 
-// Calls work(0) ... work(count - 1), `jobs` at a time. The first exception is rethrown when all calls have ended. An interrupt ends
-// those that simulate and skips the rest.
+// Calls work(0) ... work(count - 1), `jobs` at a time. Rethrows the first exception after all calls have ended. An interrupt ends
+// simulations in progress and skips calls that have not started.
 template <typename Work>
 void in_parallel(size_t count, unsigned jobs, Work work) {
   const Interruptible interruptible;

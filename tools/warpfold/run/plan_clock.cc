@@ -10,13 +10,13 @@ namespace warpfold::cli {
 
 namespace {
 
-// How long limiters let a run expect to take at the clock of the GPU file: as long as the longest chain of launches that wait for
-// each other, and as what all of them ask of one resource.
+// The time of a run, estimated from limiters at the GPU file's clock: the larger of the longest chain of dependent launches and the
+// total demand on any one resource.
 class Expectation {
  public:
   Expectation(const policies::Plan& plan, uint32_t sms) : plan_(plan), sms_(sms) {}
 
-  // The plan's next launch.
+  // Adds the plan's next launch.
   void add(const sim::Limiters& limiters) {
     const size_t launch = ends_.size();
     double begin = 0;
@@ -31,7 +31,8 @@ class Expectation {
   }
 
   sim::PowerLoad load(double clock_mhz) const {
-    // fitted: to the scenarios of configs/scenarios, which take so many times as long, one launch behind the other or side by side.
+    // fitted: ratio of simulated to estimated time of the scenarios in configs/scenarios, with launches in sequence and side by
+    // side.
     constexpr double kInSequence = 1.1;
     constexpr double kSideBySide = 1.3;
     const double chain = *std::ranges::max_element(ends_);
@@ -50,7 +51,8 @@ class Expectation {
            std::ranges::find(kernel.after, static_cast<int>(before)) != kernel.after.end();
   }
 
-  // Limiters are of all SMs; a part of them takes longer, but for DRAM.
+  // Limiters assume all SMs. A launch on part of them takes longer in proportion, except in DRAM, whose bandwidth does not depend
+  // on the number of SMs.
   double on_its_sms(const sim::Limiters& limiters, uint32_t sms) const {
     const double part = sms > 0 ? static_cast<double>(sms) / sms_ : 1;
     double cycles = limiters.cycles_of("dram");
@@ -94,8 +96,8 @@ Expected<std::optional<PlanClock>> PlanClock::of(const Planned& planned) {
   return clock;
 }
 
-// DRAM alone serves another number of bytes a cycle at another clock: the run is longer or shorter by that part of the time in
-// which DRAM is busy, at most.
+// Only DRAM serves a different number of bytes per cycle at another clock. So the run's cycles change at most by the clock's change
+// times the share of the time in which DRAM is busy.
 bool PlanClock::settles(const sim::Outcome& outcome) {
   constexpr double kMostError = 0.03;
   ++clock_.simulations;

@@ -8,18 +8,19 @@
 
 namespace warpfold::cli {
 
-// The clock of a plan whose GPU has gpu.clock at POWER. Energies follow from the programs alone; how long the run takes is first
-// taken from limiters, then from a simulation, so that mostly one is enough.
+// The clock of a plan whose GPU has gpu.clock at POWER. Energies follow from the programs alone. The run's time is first estimated
+// from limiters, then taken from a simulation; mostly one simulation suffices.
 class PlanClock {
  public:
-  // None: the clock is fixed.
+  // Returns none if the clock is fixed.
   static Expected<std::optional<PlanClock>> of(const Planned& planned);
 
-  // To be simulated at.
+  // Returns the clock to simulate at.
   double mhz() const { return clock_.mhz; }
-  // Takes in a simulation at mhz(). False: the clock that it leaves is another one, at which cycles may differ by more than 3 %.
+  // Takes the result of a simulation at mhz(). Returns false if the clock that follows from it is so different that cycles may
+  // differ by more than 3 %.
   bool settles(const sim::Outcome& outcome);
-  // Once it has settled, or as near as it has come.
+  // Fills in the power figures, at the settled clock or at the last clock if none settled.
   void fill(configs::Result& result) const;
 
  private:

@@ -17,7 +17,7 @@ std::string path_of_kernel(const configs::Scenario& scenario, const std::string&
   return policies::path_of_kernel(static_cast<int>(found - scenario.kernel().begin()));
 }
 
-// Where the bounds of a kernel are written: in an entry of the policy's, or nowhere but in the policy itself.
+// Returns the path of a kernel's bounds: the kernel's entry in the policy, otherwise the policy itself.
 std::string path_of_bounds(const configs::Policy& policy, const std::string& kernel) {
   const auto entry_for = [&](const auto& entries, const std::string& field) {
     const auto found = std::ranges::find_if(entries, [&](const auto& entry) { return entry.kernel() == kernel; });
@@ -33,7 +33,7 @@ std::string path_of_bounds(const configs::Policy& policy, const std::string& ker
   }
 }
 
-// What no simulation of the plan could run.
+// Fails if a launch of the plan could never run.
 Expected<void> check_launches(const configs::Scenario& scenario, const policies::Plan& plan) {
   const auto spec = sim::make_spec(scenario.gpu());
   if (!spec) return fail_in("gpu.architecture", spec.error().message);
@@ -50,7 +50,8 @@ Expected<void> check_launches(const configs::Scenario& scenario, const policies:
   return {};
 }
 
-// Where the scenario's files have what is wrong; a policy that names no field of its own is at fault as a whole.
+// Adds the position of the fault in the scenario's files. If the policy has no field at fault, the position is that of the whole
+// policy.
 Diagnostic placed(Diagnostic problem, const workloads::KernelMaker& kernels, const configs::Places& places) {
   if (problem.file.empty() && problem.path.empty()) problem.path = "policy";
   problem = places.located(std::move(problem));

@@ -9,15 +9,16 @@
 
 namespace warpfold::cli {
 
-// A scenario and the plan that its policy makes of it.
+// A scenario with the launch plan that its policy makes.
 struct Planned {
   configs::Scenario scenario;
   policies::Plan plan;
-  configs::TileChoices choices{};  // of GEMMs with tile AUTO, which `scenario` has as the kernels taken
+  configs::TileChoices choices{};  // kernels chosen for GEMMs with `tile: AUTO`; `scenario` already contains them
 };
 
-// The scenario under the policy that it names. `kernels` are made for its file; `places` says where it was written. `tuner`
-// remembers what it took; without one each call tunes anew. Fails where the policy cannot be carried out or a CTA can never start.
+// Plans the scenario under the policy that it names. `kernels` must be made for the scenario's file; `places` has the positions of
+// its fields in files. `tuner` remembers its choices; without a tuner, each call tunes anew. Fails if the policy cannot be carried
+// out or a CTA can never start.
 Expected<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMaker& kernels, const configs::Places& places = {});
 Expected<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMaker& kernels, const configs::Places& places,
                                 TileTuner& tuner);

@@ -14,7 +14,8 @@ namespace warpfold::cli {
 
 namespace {
 
-// assumed: settings differ by more than a hundredth or hardly matter; what is taken is simulated again within --fold-error.
+// assumed: settings differ by more than a hundredth, or their choice hardly matters. The chosen settings are simulated again within
+// --fold-error.
 constexpr double kTrialError = 0.01;
 
 struct Trial {
@@ -30,7 +31,7 @@ uint64_t end_of(const configs::Result& result, const std::vector<std::string>& k
   return end;
 }
 
-// The fields of a policy that the scenario would state besides its own.
+// Returns the fields of the policy that the scenario would have to add to its own.
 std::string text_of(configs::Policy policy, const configs::Policy& stated) {
   policy.clear_kind();
   if (stated.reserve_size() > 0) policy.clear_reserve();

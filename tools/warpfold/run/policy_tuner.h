@@ -14,18 +14,18 @@
 
 namespace warpfold::cli {
 
-// Takes what policies leave open (policies::OpenSettings) by trial: the settings of the shortest run. Where the settings are in an
-// order from little room for some kernels to much, by bisection: those kernels get more as long as they end after the others. Else
-// each is tried.
+// Chooses the settings that policies leave open (policies::OpenSettings) by simulation: the settings of the shortest run. If the
+// settings are ordered by the room that some kernels get, the choice is by bisection: those kernels get more room as long as they
+// end after the other kernels. Otherwise each setting is tried.
 class PolicyTuner {
  public:
   using Plan = std::function<Expected<Planned>(configs::Scenario scenario)>;
 
-  // `known`: runs that trials may use and leave.
+  // `known`: a run cache that trials read and extend.
   PolicyTuner(workloads::KernelMaker& kernels, const RunOptions& options, std::shared_ptr<sim::RunCache> known, Plan plan);
 
-  // `scenario` under its policy: planned with the settings taken, and what was taken; none where nothing is open, or nothing that
-  // is possible. `by_default`: the same with the policy's defaults, if it has any.
+  // The plan of a scenario with the chosen settings, and the settings. `tune` returns none if no setting is open or no choice can
+  // be planned. `by_default`: the plan with the policy's defaults, if it has any.
   struct Taken {
     Planned planned;
     configs::TakenSettings said;

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 
 std::string family_of(const configs::ProfiledKernel& kernel) { return kernel.family().empty() ? "unknown" : kernel.family(); }
 
-// Calls `visit` with each launch of a kernel: the kernel's place in the report, the measured time, and whether the launch can be
-// compared with the kernel's simulation, which runs alone.
+// Calls `visit` for each kernel launch with the kernel's index in the report, the measured time, and whether the launch is
+// comparable with the kernel's simulation, which runs alone.
 void for_each_launch(const ProfiledStep& step, const std::function<void(uint32_t, double, bool)>& visit) {
   for (size_t l = 0; l < step.profile.launches.size(); ++l) {
     const profile::Launch& launch = step.profile.launches[l];
@@ -29,7 +29,7 @@ void for_each_launch(const ProfiledStep& step, const std::function<void(uint32_t
   }
 }
 
-// Errors and rows of several profiles.
+// The errors and rows of several profiles.
 class ProfileValidation {
  public:
   explicit ProfileValidation(const ProfileValidationRequest& request) : request_(request) {
@@ -42,7 +42,8 @@ class ProfileValidation {
     const std::string& gpu = step.report.gpu();
     if (gpu.find(request_.only_gpu) == std::string::npos && step.report.traced_gpu().find(request_.only_gpu) == std::string::npos)
       return;
-    std::map<std::pair<uint32_t, bool>, std::pair<uint64_t, double>> rows;  // launches and their time, by kernel and length
+    std::map<std::pair<uint32_t, bool>, std::pair<uint64_t, double>> rows;  // number of launches and their time, by kernel and
+                                                                            // length
     for_each_launch(step, [&](uint32_t kernel, double us, bool comparable) {
       const configs::ProfiledKernel& said = step.report.kernels(static_cast<int>(kernel));
       if (!comparable || !wanted(said)) return;
@@ -132,7 +133,8 @@ class ProfileValidation {
 
   const ProfileValidationRequest& request_;
   configs::Validation validation_{};
-  std::map<std::tuple<bool, std::string, std::string>, std::vector<double>> errors_{};  // shorter, kernel, GPU: long launches first
+  std::map<std::tuple<bool, std::string, std::string>, std::vector<double>> errors_{};  // key: shorter than kJudgedUs, kernel, GPU;
+                                                                                        // so long launches come first
   uint64_t kernels_ = 0;
 };
 

@@ -9,19 +9,20 @@
 
 namespace warpfold::cli {
 
-// Shorter launches are mostly launch overhead, and times of old traces have whole microseconds.
+// Shorter launches consist mostly of launch overhead, and old traces round times to whole microseconds.
 inline constexpr double kJudgedUs = 8;
 
-// The families of the step's kernels, with errors of launches of kJudgedUs or more that overlap no other kernel.
+// Adds the families of the step's kernels, with errors over launches of kJudgedUs or more that overlap no other kernel.
 void add_families(ProfiledStep& step);
 
-// Profiles as measurements: of what `warpfold profile` would report, errors of launches that overlap no other kernel. Launches of
-// kJudgedUs or more and shorter ones are families of rows; a row is a kernel's launches, and each launch counts in its group.
+// A validation against profiles: the errors of the launches in `warpfold profile`'s report that overlap no other kernel. Launches
+// of kJudgedUs or more and shorter launches are separate families. A row holds a kernel's launches, and each launch counts in its
+// group.
 struct ProfileValidationRequest {
   std::vector<std::string> files;
   std::string only_gpu;     // part of the traced GPU's name; empty: all
   std::string only_kernel;  // part of the kernel's name or its family; empty: all
-  uint32_t kernels = 0;     // so many distinct ones of each profile, the longest, are simulated
+  uint32_t kernels = 0;     // number of distinct kernels of each profile to simulate, longest first
   std::string resume;       // folder of finished simulations; empty: none are kept
   std::string command_line;
   RunOptions how;

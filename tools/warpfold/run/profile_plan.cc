@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A kernel's name in a scenario: the row of the report, "vectorized_elementwise_kernel_6".
+// Returns a kernel's name in a scenario, with its row of the report: "vectorized_elementwise_kernel_6".
 std::string scenario_name(const PlanCandidate& candidate) {
   std::string name;
   for (const char c : candidate.short_name) {
@@ -27,7 +27,7 @@ std::string scenario_name(const PlanCandidate& candidate) {
   return (name.empty() ? "kernel" : name) + "_" + std::to_string(candidate.row);
 }
 
-// The run's kernel, whose files are found from anywhere.
+// Returns the run's kernel with absolute paths of its files.
 configs::Kernel kernel_of(const validation::Run& run, const std::string& name, uint32_t stream) {
   configs::Kernel kernel = run.scenario.kernel(0);
   kernel.set_name(name);
@@ -39,7 +39,7 @@ configs::Kernel kernel_of(const validation::Run& run, const std::string& name, u
 
 double us(const configs::SimulatedPoint& point) { return static_cast<double>(point.total_cycles()) / point.clock_mhz(); }
 
-// Candidates alone, with one demand of all that are opaque.
+// The candidates' runs alone, under one assumption about the demand of all opaque kernels.
 class Cast {
  public:
   Cast(const std::vector<PlanCandidate>& candidates, const PlanRequest& request) : candidates_(candidates), request_(request) {}
@@ -66,8 +66,8 @@ class Cast {
   const Outcome<validation::Run>& alone(size_t candidate) const { return alone_[candidate]; }
   bool has(size_t one, size_t other) const { return alone_[one] && alone_[other]; }
 
-  // Candidates beside each other, a stream each, the first with priority: its CTAs are placed before those of the other. All on the
-  // GPU that both of a pair have: a row of measurements may set the clock of its own kernel.
+  // Returns a run of candidates side by side, with a stream for each. The first has priority: its CTAs are placed before those of
+  // the other. All use the request's GPU, since a row of measurements may set the clock for its own kernel only.
   validation::Run together(const std::vector<size_t>& together) const {
     validation::Run run;
     run.file = alone_[together.front()]->file;
@@ -121,10 +121,10 @@ class Planner {
   struct Pair {
     size_t one;
     size_t other;
-    bool simulated;  // the bound leaves something to gain
+    bool simulated;  // the bound leaves room for a gain
     configs::ProfiledPair* said;
   };
-  // The faster of both priorities.
+  // The faster of the two runs, each with priority for another kernel.
   struct Together {
     double us;
     bool one_first;
@@ -170,7 +170,8 @@ class Planner {
     said.set_times(std::min(a.launches, b.launches));
     said.set_opaque(a.opaque || b.opaque);
     pairs_.push_back({one, other, false, &said});
-    // Stand-ins know nothing of it: two collectives share the links to other GPUs, two convolutions the tensor pipe.
+    // Stand-ins do not model a unit that both need, such as the links to other GPUs of two collectives or the tensor pipe of two
+    // convolutions.
     if (a.opaque && b.opaque && !a.family.empty() && a.family == b.family)
       return said.set_not_run("both are opaque and of one family: they are likely to want the same unit");
     if (!assumed_.has(one, other))
@@ -187,9 +188,9 @@ class Planner {
     } else if (const auto bound = sim::limiters_of_any_policy(request_.gpu, {&*first, &*second}); !bound) {
       said.set_not_run(bound.error().message);
     } else {
-      // Neither is faster beside the other than alone.
+      // No kernel is faster beside another than alone.
       said.set_bound_us(std::max({bound->lower_bound() / request_.gpu.clock_mhz(), us(*first_alone), us(*second_alone)}));
-      // An opaque kernel's resource is an assumption: its bound does not end the search.
+      // An opaque kernel's resource is an assumption, so its bound does not end the search.
       pairs_.back().simulated = said.opaque() || said.bound_us() < said.sequential_us();
     }
   }
@@ -201,7 +202,7 @@ class Planner {
     return Together{std::min(us(*one_first), us(*other_first)), us(*one_first) <= us(*other_first)};
   }
 
-  // A gain within the error of bounded folding is none.
+  // A gain within the error of bounded folding counts as none.
   double gain_of(double sequential_us, double together_us, uint64_t times) const {
     const double gain = sequential_us - together_us;
     const double error = request_.how.folding.options.error * (sequential_us + together_us);
@@ -225,7 +226,7 @@ class Planner {
     }
   }
 
-  // With another demand of opaque kernels; none: there is no stand-in with it.
+  // Returns the gain under another assumption about opaque kernels; none if that assumption has no stand-in.
   std::optional<double> gain_of(const Cast& cast, const Pair& pair) const {
     if (!cast.has(pair.one, pair.other)) return std::nullopt;
     const auto ran = together(cast, pair);
@@ -276,7 +277,7 @@ class Planner {
   const PlanRequest& request_;
   ValidationPoints points_;
   Cast assumed_{candidates_, request_};
-  std::vector<Cast> others_{};  // with the other demands, if a candidate is opaque
+  std::vector<Cast> others_{};  // with each other demand, if a candidate is opaque
   configs::ProfileReport& report_;
   std::vector<Pair> pairs_{};
 };
@@ -284,7 +285,7 @@ class Planner {
 }  // namespace
 
 std::vector<size_t> best_matching(size_t kernels, const std::vector<Gain>& gains) {
-  // best[s]: the largest gain within the subset s, and the pair that its highest member takes; none: it stays alone.
+  // best[s]: the largest gain within the subset s, and the pair of its highest member; SIZE_MAX: that member stays alone.
   struct Best {
     double gain = 0;
     size_t pair = SIZE_MAX;

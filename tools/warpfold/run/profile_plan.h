@@ -20,16 +20,18 @@ struct PlanCandidate {
   std::string short_name;
   std::string family;   // empty: unknown
   uint32_t row = 0;     // of the report's kernels, from 1 on
-  validation::Run run;  // alone, of a kernel that is not opaque
+  validation::Run run;  // alone, if the kernel is not opaque
   std::optional<OpaqueLaunch> opaque{};
-  uint64_t launches = 0;         // that overlap no other kernel
-  std::vector<size_t> together;  // candidates with which launches of it overlap in the trace
+  uint64_t launches = 0;         // number of launches that overlap no other kernel
+  std::vector<size_t> together;  // candidates that overlap this kernel in the trace
 };
 
-// Tries each pair of candidates: the limiter model's bound of both, and where it leaves something to gain, simulations of both on
-// two streams, of which either has priority, against one after the other. Then chooses the pairs, each kernel in one at most, with
-// the largest gain in all, and writes them as a scenario. Opaque launches are stand-ins with the demand that is assumed of them;
-// pairs with such a launch are simulated with each other demand too, and the gain's range is kept.
+// Plans which kernels run side by side. For each pair of candidates, the limiter model gives a bound. If the bound leaves room for
+// a gain, the pair is simulated on two streams, once with priority for each kernel, and compared with the two kernels in sequence.
+// The plan consists of the pairs with the largest total gain, with each kernel in at most one pair, and is written as a scenario.
+//
+// A stand-in with an assumed demand replaces an opaque launch. Pairs with a stand-in are also simulated with each other demand,
+// which gives the gain's range.
 struct PlanRequest {
   const configs::Gpu& gpu;
   std::string gpu_file;  // as the scenario names it
@@ -40,7 +42,8 @@ struct PlanRequest {
 };
 Outcome<void> plan_pairs(const std::vector<PlanCandidate>& candidates, const PlanRequest& request, configs::ProfileReport& report);
 
-// Which of `gains` (of pairs of `kernels` things) to take so that no thing is in two and the sum is largest: exact, by all subsets.
+// Selects from `gains`, of pairs of `kernels` items, so that no item is in two pairs and the sum is largest. Exact: examines all
+// subsets.
 struct Gain {
   size_t one;
   size_t other;

@@ -31,12 +31,12 @@ std::string extents(const std::array<uint32_t, 3>& each) {
   return std::to_string(each[0]) + "x" + std::to_string(each[1]) + "x" + std::to_string(each[2]);
 }
 
-// The GPU that is simulated, and the one that was traced.
+// The simulated GPU in relation to the traced GPU.
 struct Gpus {
-  std::string file;  // as a scenario names it, wherever that is written
+  std::string file;  // name in a scenario, valid in any folder
   configs::Gpu gpu;
-  bool same = false;               // the simulated GPU was traced
-  bool same_architecture = false;  // or one that runs the same kernels
+  bool same = false;               // the simulated GPU is the traced GPU
+  bool same_architecture = false;  // the simulated GPU runs the same kernels
 };
 
 Outcome<Gpus> gpus_of(const ProfileRequest& request, const profile::Profile& profile) {
@@ -84,7 +84,7 @@ class ProfileRun {
   }
 
  private:
-  // Launches of one shape.
+  // The launches of one shape.
   struct Kernel {
     uint64_t launches = 0;
     double us = 0;
@@ -96,7 +96,7 @@ class ProfileRun {
     configs::SimulatedPoint point{};
   };
 
-  // Of a launch that overlaps no other kernel, where one does not.
+  // Returns the mean time of launches that overlap no other kernel; if every launch overlaps one, of all launches.
   static double time_of(const Kernel& kernel) {
     return kernel.alone > 0 ? kernel.alone_us / static_cast<double>(kernel.alone)
                             : kernel.us / static_cast<double>(kernel.launches);
@@ -228,7 +228,8 @@ class ProfileRun {
     step_.points.push_back(std::move(kernel.point));
   }
 
-  // Its time is of the traced GPU, and its CTAs are threads of a block.
+  // Returns whether a stand-in can replace the kernel: its time must be of the simulated GPU, and its CTAs must have a legal number
+  // of threads.
   bool can_stand_in(size_t k) const {
     const profile::LaunchShape& shape = profile_.shapes[k];
     return request_.opaque && gpus_.same && shape.ctas() > 0 && shape.threads() > 0 && shape.threads() <= kMostThreads &&
@@ -284,8 +285,9 @@ class ProfileRun {
   profile::Occupied occupied_;
   ValidationPoints points_;
   std::vector<Kernel> kernels_{};                      // by shape
-  std::vector<size_t> order_{};                        // the longest first
-  std::vector<std::pair<double, size_t>> partners_{};  // by shape: what overlaps its launches for the longest time, and how long
+  std::vector<size_t> order_{};                        // longest first
+  std::vector<std::pair<double, size_t>> partners_{};  // by shape: time and shape of the kernel that overlaps its launches for the
+                                                       // longest time
   ProfiledStep step_{};
   configs::ProfileReport& report_ = step_.report;
 };

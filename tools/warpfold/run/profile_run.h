@@ -17,28 +17,28 @@ namespace warpfold::cli {
 // A question to `warpfold profile`.
 struct ProfileRequest {
   std::string trace;
-  std::string gpu;                                // a GPU's file or name; empty: the GPU that was traced
-  bool only_traced = false;                       // no other GPU than the traced one can be named
-  uint32_t kernels = 0;                           // so many distinct ones, the longest, are simulated
-  uint32_t candidates = 0;                        // so many of these are tried in pairs
-  std::optional<configs::OpaqueDemand> opaque{};  // what opaque launches want in the plan; none: they have no part in it
-  profile::Independence independence;             // empty: every pair is tried, as if it were independent
+  std::string gpu;                                // a GPU's file or name; empty: the traced GPU
+  bool only_traced = false;                       // only the traced GPU is allowed
+  uint32_t kernels = 0;                           // number of distinct kernels to simulate, longest first
+  uint32_t candidates = 0;                        // number of these kernels to try in pairs
+  std::optional<configs::OpaqueDemand> opaque{};  // demand assumed of opaque launches in the plan; none: the plan leaves them out
+  profile::Independence independence;             // empty: every pair is tried, as if independent
   std::string resume;                             // folder of finished simulations of kernels alone; empty: none are kept
   std::string command_line;
   RunOptions how;
 };
 
-// A profile with its report, and the launches of the one by the kernels of the other.
+// A profile with its report, and the relation between the profile's launches and the report's kernels.
 struct ProfiledStep {
   profile::Profile profile;
   configs::ProfileReport report;
-  std::vector<uint32_t> kernel_of_shape;        // of report.kernels, from 0 on
+  std::vector<uint32_t> kernel_of_shape;        // index into report.kernels, from 0 on
   std::vector<bool> beside;                     // by launch: it overlaps another kernel
-  std::vector<configs::SimulatedPoint> points;  // by kernel of the report; of one that is not simulated, without cycles
-  bool same_gpu = false;                        // the simulated GPU was traced: times can be compared
+  std::vector<configs::SimulatedPoint> points;  // by kernel of the report; without cycles if the kernel is not simulated
+  bool same_gpu = false;                        // the simulated GPU is the traced GPU, so times are comparable
 };
 
-// Reads the trace, simulates each distinct kernel that the table of names knows once, and plans which run beside which.
+// Reads the trace, simulates each distinct kernel that the table of names knows once, and plans which kernels run side by side.
 Outcome<ProfiledStep> run_profile(const ProfileRequest& request);
 
 }  // namespace warpfold::cli

@@ -19,7 +19,7 @@ constexpr const char* kClearLine = "\r\x1b[K";
 
 bool on_terminal() { return isatty(STDERR_FILENO) != 0; }
 
-// The outermost bar, and what keeps its line and others apart.
+// The outermost bar, with the lock that keeps its line apart from other output.
 struct Terminal {
   std::mutex mutex;
   const ProgressBar* bar = nullptr;

@@ -9,7 +9,7 @@
 
 namespace warpfold::cli {
 
-// What is known so far of a step, as one line on stderr that is redrawn and gone at the end; silent in a pipe.
+// The state of a step as one line on stderr, which is redrawn and removed at the end. Silent in a pipe.
 class ProgressLine {
  public:
   explicit ProgressLine(std::string what);
@@ -24,26 +24,26 @@ class ProgressLine {
   bool shown_;
 };
 
-// How far the outermost bar is.
+// The progress of the outermost bar.
 struct Progress {
   std::string what;
   size_t done = 0;
   size_t steps = 0;
   bool operator==(const Progress&) const = default;
 };
-// None while no command counts its steps.
+// Returns none while no command counts its steps.
 std::optional<Progress> current_progress();
 
-// "1 h 5 min", "2 min 10 s", "7 s".
+// Returns "1 h 5 min", "2 min 10 s", "7 s".
 std::string duration_text(std::chrono::seconds duration);
 
-// One line on stderr, redrawn every second and gone at the end:
+// A progress bar: one line on stderr, redrawn every second and removed at the end:
 //
 //   dropout_overlap [##########              ] 21/84, 1 min 5 s left
 //
-// The time left is estimated from the steps taken so far; steps that were there from the beginning say nothing of it. Lines of a
-// log stand above. Silent in a pipe, and inside another bar: a study shows its points, not the simulations of each. Steps may come
-// from several threads.
+// The time left is estimated from the steps so far, without steps that were done from the beginning. Lines of a log appear above
+// the bar. Silent in a pipe, and inside another bar: a study shows its points, not the simulations of each point. Any thread may
+// call step().
 class ProgressBar {
  public:
   ProgressBar(std::string what, size_t steps);
@@ -52,7 +52,7 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void step();
-  void set(size_t done);  // the first time: those that were there from the beginning
+  void set(size_t done);  // the first call gives the steps that were done from the beginning
   void log(const std::string& line) const;
   std::string text() const;
   Progress progress() const;

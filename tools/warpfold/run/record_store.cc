@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 
 Outcome<void> RecordStore::open() const { return make_folder(folder_); }
 
-// Names may be anything, field paths with indices for example; the hash keeps apart what then looks the same.
+// Returns the file of a record. Names may contain any characters, such as field paths with indices; the hash distinguishes names
+// that become equal by the replacement.
 std::string RecordStore::path(const std::string& name) const {
   constexpr size_t kReadable = 120;
   std::string readable = name.substr(0, kReadable);
@@ -44,7 +45,7 @@ Outcome<void> RecordStore::save(const std::string& name, const google::protobuf:
   return written ? Outcome<void>() : cannot_write(written.error().text());
 }
 
-// In a Python package this is an extension module, not the program that loaded it.
+// In a Python package, this code is in an extension module, not in the program that loaded it.
 std::string program_hash() {
   Dl_info here{};
   std::string file = "/proc/self/exe";

@@ -8,15 +8,15 @@
 
 namespace warpfold::cli {
 
-// Finished simulations, one file each: the next command goes on where an interrupted one ended. A file is the checksum of what
-// follows, and JSON; one that is damaged does not count.
+// Finished simulations, one file each, so that a command can continue where an interrupted command ended. A file contains a
+// checksum and then JSON; a damaged file does not count.
 class RecordStore {
  public:
   explicit RecordStore(std::string folder) : folder_(std::move(folder)) {}
 
-  // Makes the folder.
+  // Creates the folder if needed.
   Outcome<void> open() const;
-  // False where no whole record of this name is there.
+  // Returns false if no intact record of this name exists.
   bool find(const std::string& name, google::protobuf::Message& record) const;
   Outcome<void> save(const std::string& name, const google::protobuf::Message& record) const;
 
@@ -26,7 +26,7 @@ class RecordStore {
   std::string folder_;
 };
 
-// Hash of this program's own file: another build may simulate the same thing differently.
+// Returns a hash of this program's own file, since another build may simulate the same scenario differently.
 std::string program_hash();
 
 }  // namespace warpfold::cli

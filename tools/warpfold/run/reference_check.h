@@ -9,7 +9,7 @@
 
 namespace warpfold::cli {
 
-// Simulations made again by sim::reference: every SM, cycle after cycle.
+// Repeats simulations by sim::reference: every SM, cycle after cycle.
 class ReferenceCheck {
  public:
   struct Simulation {
@@ -19,17 +19,17 @@ class ReferenceCheck {
     const sim::Outcome* outcome;
   };
 
-  // `jobs` at a time. Instructions must be the same: a difference is a defect of the program, and throws std::logic_error with the
+  // Runs `jobs` simulations at a time. A difference in instructions is a defect of the program and throws std::logic_error with the
   // kernel and both values.
   ReferenceCheck(const std::vector<Simulation>& simulations, unsigned jobs);
 
-  // Of a result that consists of these of the simulations.
+  // Returns the check of a result that consists of these simulations.
   configs::ReferenceCheck of(const std::vector<size_t>& simulations) const;
 
  private:
   struct Checked {
     size_t kernels;
-    double cycles_error;  // the largest of a kernel, relative
+    double cycles_error;  // the largest relative error of a kernel
   };
   std::vector<Checked> checked_;
 };

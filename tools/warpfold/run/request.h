@@ -9,7 +9,7 @@
 
 namespace warpfold::cli {
 
-// What a command that simulates a scenario is asked: warpfold COMMAND SCENARIO [--set ...] [--fold ...] [--format ...].
+// A request to a command that simulates a scenario: warpfold COMMAND SCENARIO [--set ...] [--fold ...] [--format ...].
 struct Request {
   workloads::KernelMaker kernels;  // for SCENARIO, the file
   std::vector<std::string> settings;
@@ -20,9 +20,9 @@ struct Request {
   Outcome<Planned> plan();  // under the policy that the scenario names
 };
 
-// SCENARIO, what is set in it, and how it is simulated. The command adds its own options and where the output goes.
+// Adds SCENARIO, its settings, and the options of simulations. The command adds its own options and the output's.
 void add_request(Options& options);
-// None: help was wanted, and has been written.
+// Returns none if the user asked for help, which has then been written.
 Outcome<std::optional<Request>> read_request(Options& options, const Invocation& invocation);
 
 }  // namespace warpfold::cli

@@ -25,7 +25,8 @@
 
 namespace warpfold::cli {
 
-// The distinct kernels of some plans: the same programs, whatever they are called, on as many SMs do the same alone.
+// The distinct kernels of some plans. Kernels with the same program, whatever their names, on the same number of SMs behave the
+// same alone.
 class Runner::Kernels {
  public:
   void add(const policies::PlannedKernel& planned) {
@@ -44,7 +45,7 @@ class Runner::Kernels {
     }
   }
   const std::vector<const policies::PlannedKernel*>& distinct() const { return distinct_; }
-  // Of those that a result compares with.
+  // Returns the indices of the kernels alone that a result is compared with.
   std::vector<size_t> indices(const Planned& planned, const policies::Plan& written) const {
     std::vector<size_t> indices;
     for (const policies::Plan* plan : {&planned.plan, &written}) {
@@ -56,15 +57,15 @@ class Runner::Kernels {
 
  private:
   struct Program {
-    traces::Kernel kernel;  // nameless
+    traces::Kernel kernel;  // without a name
     uint32_t sms;
   };
-  std::vector<Program> programs_;                        // of distinct_
-  std::map<const policies::PlannedKernel*, size_t> of_;  // looked up, never walked: its order is that of addresses
+  std::vector<Program> programs_;                        // by index of distinct_
+  std::map<const policies::PlannedKernel*, size_t> of_;  // for look-ups only, never iterated: its order is that of addresses
   std::vector<const policies::PlannedKernel*> distinct_;
 };
 
-// `others` differ from it in bounds alone.
+// `others` may differ from `simulation` only in bounds; the outcome may then also hold for them.
 Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const std::vector<const Simulation*>& others,
                                        const sim::FoldOptions& fold) const {
   sim::Options options{.serialise = simulation.serialise,
@@ -91,14 +92,14 @@ bool Runner::may_be_one(const Simulation& one, const Simulation& other) {
          one.gpu.SerializeAsString() == other.gpu.SerializeAsString() && sim::same_but_for_bounds(one.launches, other.launches);
 }
 
-// Simulations that may come out the same are run once, as far as they do.
+// Runs simulations that differ only in bounds as one simulation, for as many of them as its outcome holds.
 Outcome<std::vector<sim::Outcome>> Runner::simulate_all(const std::vector<Simulation>& simulations,
                                                         const sim::FoldOptions& fold) const {
   std::vector<std::optional<Outcome<sim::Outcome>>> ended(simulations.size());
   std::vector<size_t> left(simulations.size());
   std::iota(left.begin(), left.end(), size_t{0});
   while (!left.empty()) {
-    std::vector<std::vector<size_t>> groups;  // the first one is run
+    std::vector<std::vector<size_t>> groups;  // of each group the first simulation runs
     for (const size_t i : left) {
       const auto group =
           std::ranges::find_if(groups, [&](const auto& each) { return may_be_one(simulations[each.front()], simulations[i]); });
@@ -137,7 +138,7 @@ Outcome<std::vector<sim::Outcome>> Runner::simulate_all(const std::vector<Simula
   return outcomes;
 }
 
-// How much longer each kernel takes than alone, and why.
+// Fills in each kernel's slowdown against its run alone, and the causes.
 void Runner::compare_with_alone(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
                                 const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes, configs::Result& result) {
   const configs::Gpu& gpu = planned.scenario.gpu();
@@ -200,7 +201,7 @@ std::vector<Runner::Simulation> Runner::simulations_of(const std::vector<Planned
   return simulations;
 }
 
-// A plan whose clock has moved is simulated anew, with the first one the kernels alone.
+// Repeats the simulation of each plan whose clock has moved; the kernels alone are repeated with the first plan.
 Outcome<std::vector<sim::Outcome>> Runner::simulate_at_clocks(std::vector<Planned>& planned, const Kernels& kernels, Clocks& clocks,
                                                               const sim::FoldOptions& fold) const {
   constexpr int kMostRounds = 4;

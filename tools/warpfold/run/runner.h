@@ -18,18 +18,18 @@
 
 namespace warpfold::cli {
 
-// Runs one scenario under as many policies as wanted.
+// Runs one scenario under any number of policies.
 class Runner {
  public:
-  // `kernels` are made for the scenario's file, `command_line` goes into results. `known`: runs that others have made or may use;
-  // none: its own.
+  // `kernels` must be made for the scenario's file; results record `command_line`. `known`: a run cache to share with other
+  // runners; by default the runner has its own.
   Runner(workloads::KernelMaker& kernels, std::string command_line, const RunOptions& options,
          std::shared_ptr<sim::RunCache> known = std::make_shared<sim::RunCache>())
       : kernels_(kernels), command_line_(std::move(command_line)), options_(options), known_(std::move(known)) {}
 
-  // One result for each of `planned`, which differ in their policies alone. What a kernel does alone is simulated once, whichever
-  // plans it is part of; so are the scenario's kernels as they are written. A deadlock is a failure with its report.
-  // Where the clock follows from power, alone means at the clock of the first plan.
+  // Returns one result for each of `planned`, which must differ in their policies only. Each kernel is simulated alone once,
+  // whichever plans contain it, and so are the scenario's original kernels. A deadlock is a failure with its report. If the clock
+  // follows from power, kernels alone run at the clock of the first plan.
   Outcome<std::vector<configs::Result>> run(std::vector<Planned> planned) const;
 
  private:
@@ -41,17 +41,17 @@ class Runner {
     std::string what;  // for progress
   };
   class Kernels;
-  using Clocks = std::vector<std::optional<PlanClock>>;  // of plans whose clock is not fixed
+  using Clocks = std::vector<std::optional<PlanClock>>;  // by plan; none if its clock is fixed
 
   Outcome<sim::Outcome> simulate(const Simulation& simulation, const std::vector<const Simulation*>& others,
                                  const sim::FoldOptions& fold) const;
   static bool may_be_one(const Simulation& one, const Simulation& other);
   Outcome<std::vector<sim::Outcome>> simulate_all(const std::vector<Simulation>& simulations, const sim::FoldOptions& fold) const;
-  // Each alone, where that is wanted, then each plan.
+  // Returns the simulations of each kernel alone, if wanted, then those of each plan.
   std::vector<Simulation> simulations_of(const std::vector<Planned>& planned, const Kernels& kernels) const;
   Outcome<std::vector<sim::Outcome>> simulate_at_clocks(std::vector<Planned>& planned, const Kernels& kernels, Clocks& clocks,
                                                         const sim::FoldOptions& fold) const;
-  // `planned` get the clocks that they sustain.
+  // Sets the clocks of `planned` to the sustained clocks.
   Outcome<std::vector<configs::Result>> run_folded(std::vector<Planned>& planned, const policies::Plan& written,
                                                    const sim::FoldOptions& fold) const;
   configs::Result result_of(const Planned& planned, const policies::Plan& written, const Kernels& kernels,

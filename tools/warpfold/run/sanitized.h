@@ -2,7 +2,7 @@
 
 namespace warpfold::cli {
 
-// Whether this program is built with a sanitizer that reserves terabytes of addresses and makes programs ten times as slow.
+// True if this program is built with a sanitizer that reserves terabytes of addresses and makes programs ten times as slow.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
 #elif defined(__has_feature)

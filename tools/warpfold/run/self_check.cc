@@ -19,7 +19,7 @@ namespace {
 
 using Runs = std::vector<std::shared_ptr<const sim::MadeRun>>;
 
-// Equal simulations once.
+// Returns equal simulations once.
 Runs distinct(const std::vector<const sim::Outcome*>& outcomes) {
   Runs runs;
   for (const sim::Outcome* outcome : outcomes) {
@@ -62,7 +62,7 @@ double compare_bounded(const sim::MadeRun& run, const sim::Outcome& replayed) {
   const sim::Outcome& folded = *run.outcome;
   double worst = 0;
   for (size_t k = 0; k < folded.ran.size(); ++k) {
-    // Where the GPU was idle, and the run stopped, is a matter of cycles.
+    // Estimated cycles may move the point at which the GPU was idle and the run stopped, so the replay may lack a launch.
     const auto place = std::ranges::find(replayed.ran, folded.ran[k]);
     if (place == replayed.ran.end()) continue;
     const sim::KernelCounters& one = folded.kernels[k];

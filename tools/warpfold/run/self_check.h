@@ -9,16 +9,16 @@
 
 namespace warpfold::cli {
 
-// Simulations made again with every instruction replayed: as many as a budget of warp instructions allows, the smallest first, so
-// that most kernels are among them. Exact ones must be the same in every figure. Of bounded ones each kernel's cycles must lie
-// within their bound, and instructions, CTAs and bytes of L2 be the same.
+// Repeats simulations with every instruction replayed, as many as a budget of warp instructions allows. The smallest come first, so
+// that the sample covers most kernels. Exact simulations must agree in every figure. In bounded simulations, each kernel's cycles
+// must lie within the error bound, and instructions, CTAs and L2 bytes must agree.
 class SelfCheck {
  public:
-  // Of what `outcomes` consist of (sim::Options::keep_runs), `jobs` at a time. A difference is a defect of the program, or a bound
-  // that does not hold: throws std::logic_error with the kernel, the figure, both values and by how much they differ.
+  // Repeats the runs of `outcomes` (sim::Options::keep_runs), `jobs` at a time. A difference is a defect of the program, or a bound
+  // that does not hold: throws std::logic_error with the kernel, the figure, both values and their difference.
   SelfCheck(const std::vector<sim::Outcome>& outcomes, uint64_t budget, unsigned jobs);
 
-  // Of a result that consists of these, some of the outcomes.
+  // Returns the check of a result that consists of these outcomes.
   configs::SelfCheck of(const std::vector<const sim::Outcome*>& outcomes) const;
 
  private:

@@ -14,7 +14,7 @@ namespace warpfold::cli {
 
 namespace {
 
-constexpr size_t kMostSaid = 400;   // characters of an error of Slurm's: two of its lines
+constexpr size_t kMostSaid = 400;   // characters of an error message of Slurm: two of its lines
 constexpr size_t kMostDigits = 20;  // of 64 bits; job numbers of Slurm 23 have 31
 
 bool is_job(std::string_view text) {
@@ -33,7 +33,7 @@ SlurmAnswer ask_shell(const std::string& line) {
   return said;
 }
 
-// A diagnostic is one line; sbatch's reasons are several.
+// Joins the lines of sbatch's reasons, since a diagnostic is one line.
 std::string in_one_line(std::string text) {
   for (size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at)) text.replace(at, 1, "; ");
   return text;

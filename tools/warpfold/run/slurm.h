@@ -8,42 +8,42 @@
 
 namespace warpfold::cli {
 
-// A job array to be submitted. Each task runs the same script.
+// A job array to submit. All tasks run the same script.
 struct SlurmArray {
   std::string name{};
   std::string script{};  // path
-  std::string logs{};    // folder: JOB_TASK.log
+  std::string logs{};    // folder of the files JOB_TASK.log
   unsigned tasks = 1;
-  unsigned cpus = 1;                // a task
+  unsigned cpus = 1;                // per task
   std::string partition{};          // empty: Slurm's default
-  std::string time{};               // limit, as sbatch has it; empty: the partition's
-  std::vector<std::string> more{};  // options of sbatch, as they are
+  std::string time{};               // limit in sbatch's syntax; empty: the partition's
+  std::vector<std::string> more{};  // further options of sbatch, passed on unchanged
 };
 
-// As a shell would have it, without the script's folder being there.
+// Returns the shell command that submits the array. The script's folder need not exist.
 std::string sbatch_line(const SlurmArray& array);
 
 // Runs sbatch. Returns the job's number.
 Outcome<std::string> submit(const SlurmArray& array);
 
 enum class JobState {
-  kQueued,   // waits or runs, or at least one of its tasks does
+  kQueued,   // the job, or at least one of its tasks, waits or runs
   kEnded,    // or the controller has forgotten it
   kUnknown,  // no controller answers
 };
 JobState state_of_job(const std::string& job);
 
-// What a command of Slurm leaves behind.
+// The result of a Slurm command.
 struct SlurmAnswer {
   int exit_code = 0;  // 127: no such command
-  std::string text;   // of both outputs, without the last ends of lines
+  std::string text;   // of both outputs, without trailing newlines
 };
 
-// Of sbatch --parsable: "JOB" or "JOB;CLUSTER" in the last line; warnings may stand above.
+// Returns the job from the output of sbatch --parsable: "JOB" or "JOB;CLUSTER" in the last line, after any warnings.
 Outcome<std::string> job_of(const SlurmAnswer& sbatch);
-// Of squeue for one job: a state a line, of each task.
+// Returns the state from the output of squeue for one job, which has a line for each task.
 JobState state_of(const SlurmAnswer& squeue);
-// The job that a study's folder notes; empty where `file` begins with no job number.
+// Returns the job that a study's folder records; empty if `file` does not begin with a job number.
 std::string noted_job(std::string_view file);
 
 }  // namespace warpfold::cli

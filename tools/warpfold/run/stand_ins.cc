@@ -12,10 +12,10 @@ namespace warpfold::cli {
 namespace {
 
 constexpr uint32_t kWarpThreads = 32;
-// Time is all but linear in the amount: waves of CTAs and the filling of queues bend it. assumed: enough for the launches of
-// tests/profile/stand_ins_test.cc to come within 3 %.
+// Time is nearly linear in the amount, except for waves of CTAs and the filling of queues. assumed: enough rounds for the launches
+// of tests/profile/stand_ins_test.cc to come within 3 %.
 constexpr int kRounds = 5;
-constexpr double kMostAmount = 1e9;  // keeps the checks' products finite; a microsecond has less than 1e5
+constexpr double kMostAmount = 1e9;  // keeps the checks' products finite; a microsecond needs less than 1e5
 
 class Fit {
  public:
@@ -82,7 +82,7 @@ class Fit {
     const double sms = gpu_.sm_count();
     switch (demand_) {
       case configs::DRAM: {
-        constexpr double kBytesOfGb = 1e3;  // a microsecond
+        constexpr double kBytesOfGb = 1e3;  // per microsecond
         constexpr double kWordBytes = 4.0 * kWarpThreads;
         return bounded(launch_.us * gpu_.dram().bandwidth_gb_per_s() * kBytesOfGb / (warps_in_all * kWordBytes));
       }

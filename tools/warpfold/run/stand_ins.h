@@ -20,15 +20,15 @@ struct OpaqueLaunch {
   double us = 0;
 };
 
-// A kernel, alone, that takes as long as a launch: an `opaque` of its grid and room.
+// A kernel, alone, that takes as long as a measured launch: an `opaque` kernel with the launch's grid and footprint.
 struct StandIn {
   validation::Run run;
-  double us = 0;  // of the simulation
+  double us = 0;  // simulated
 };
 
-// Simulates each launch with the demand until its time is met as nearly as whole amounts of work allow: from an estimate by the
-// GPU's rates in proportion, then by the secant. A failure, of one launch: no amount takes so short a time, or its CTA does not
-// fit.
+// Fits the amount of work of each stand-in until its simulated time meets the launch's, as nearly as whole amounts allow. Starts
+// from an estimate by the GPU's rates, scales it in proportion, then uses the secant method. A launch fails if no amount takes so
+// short a time, or if its CTA does not fit.
 Outcome<std::vector<Outcome<StandIn>>> stand_ins(const std::vector<OpaqueLaunch>& launches, configs::OpaqueDemand demand,
                                                  const configs::Gpu& gpu, ValidationPoints& points);
 

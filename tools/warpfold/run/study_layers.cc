@@ -17,13 +17,13 @@ namespace warpfold::cli {
 
 namespace {
 
-constexpr std::string_view kGpuFile = "gpu_file=";  // of --gpu
+constexpr std::string_view kGpuFile = "gpu_file=";  // the setting that --gpu makes
 
 LayerRequest wanted(const configs::LayerSubject& layer) {
   return {.backward = !layer.forward(), .fused = layer.fused(), .simulate = !layer.no_simulation()};
 }
 
-// A share that is the roofline's time is said with the figures.
+// Adds a warning for each operator whose time is the roofline's.
 void add_warning(const configs::LayerReport& report, configs::StudyPoint& record) {
   if (report.simulations() == 0) return;
   for (const configs::LayerVersion& version : report.versions()) {
@@ -42,7 +42,7 @@ void add_warning(const configs::LayerReport& report, configs::StudyPoint& record
 StudyLayers::StudyLayers(const StudyRequest& request)
     : study_(request.study), places_(request.places), settings_(request.settings), how_(request.how), program_(program_hash()) {}
 
-// The value of the axis that `why` is about; else the model.
+// Returns the path of the axis value that the message `why` names; otherwise the model's path.
 std::string StudyLayers::path_of(const Point& point, const std::string& why) const {
   for (const Placed& each : placed_values(study_, point)) {
     const bool is_file = each.name == "gpu" || each.name == "model";
@@ -131,7 +131,7 @@ Outcome<configs::StudyPoint> StudyLayers::simulate(const Point& point, const std
   if (!request) return std::unexpected(request.error());
   if (key_of(*request) != key) return changed_since(study_, point);
   request->how = how_;
-  request->how.jobs = 1;  // points run beside each other
+  request->how.jobs = 1;  // points run in parallel
   auto report = run_layer(*request);
   if (!report) return failed_point(report.error());
   for (configs::LayerVersion& version : *report->mutable_versions()) version.clear_tensors();

@@ -16,7 +16,7 @@ namespace warpfold::cli {
 // The layers of a study's points. An axis is a field of the model, gpu.FIELD, `gpu` (a file or a name) or `model`.
 class StudyLayers : public StudySubject {
  public:
-  // Outlived by the request.
+  // The request must outlive this object.
   explicit StudyLayers(const StudyRequest& request);
 
   Outcome<std::string> key(const Point& point) const override;

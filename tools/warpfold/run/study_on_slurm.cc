@@ -28,7 +28,7 @@ using std::chrono::steady_clock;
 
 std::string slurm_folder(const StudyRequest& request) { return request.folder + "/slurm"; }
 
-// The script of all tasks of a plan.
+// Writes the script that all tasks of a plan run.
 Outcome<std::string> write_script(const StudyRequest& request, const StudyArray& how, const std::string& plan) {
   if (auto made = make_folder(slurm_folder(request)); !made) return std::unexpected(made.error());
   std::string line = "exec " + shell_word(how.program);
@@ -53,8 +53,8 @@ Outcome<std::string> submit_plan(const StudyRequest& request, StudyArray& how, c
   return job;
 }
 
-// Until all points are there. Looks at the shared folder each second and asks the controller, which serves a whole cluster, less
-// often.
+// Waits until all points are recorded. Looks at the shared folder each second; asks the controller less often, since it serves a
+// whole cluster.
 Outcome<void> await(const StudyRequest& request, StudyArray& how, const std::string& plan, std::string job) {
   constexpr seconds kBetweenLooks{1};
   constexpr seconds kBetweenQuestions{10};

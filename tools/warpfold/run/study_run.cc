@@ -26,7 +26,7 @@ std::unique_ptr<StudySubject> subject_of(const StudyRequest& request) {
   return std::make_unique<StudyScenarios>(request);
 }
 
-// The keys of some points, in order.
+// Returns the keys of some points, in order.
 Outcome<std::vector<std::string>> keys_of(const StudySubject& subject, const std::vector<Point>& points, unsigned jobs) {
   std::vector<std::optional<Outcome<std::string>>> made(points.size());
   in_parallel(points.size(), jobs, [&](size_t i) { made[i] = subject.key(points[i]); });
@@ -42,15 +42,15 @@ Outcome<std::unique_ptr<PointStore>> open_store(const StudyRequest& request) {
   return PointStore::open(request.folder + "/points");
 }
 
-// A failure is kept as the point's record, and so is to be the point's: one that a file server or a disk had comes out otherwise
-// the second time.
+// Repeats a failed simulation once. A failure becomes the point's record, so it must be the point's own: a fault of a file server
+// or a disk does not repeat.
 Outcome<configs::StudyPoint> simulate_point(const StudySubject& subject, const Point& point, const std::string& key) {
   auto made = subject.simulate(point, key);
   if (made && made->has_failure() && made->exit_code() == kUserError) return subject.simulate(point, key);
   return made;
 }
 
-// Fails where a point did.
+// Fails if a point failed.
 Outcome<void> read_records(const StudyRequest& request, const StudySubject& subject, const std::vector<Point>& points,
                            const std::vector<std::string>& keys, const PointLog& log, PointRecords& records) {
   for (size_t i = 0; i < points.size(); ++i) {
@@ -69,13 +69,13 @@ Outcome<void> read_records(const StudyRequest& request, const StudySubject& subj
   return {};
 }
 
-// Some points of a study and their keys.
+// Points of a study with their keys.
 struct Grid {
   std::vector<Point> points{};
   std::vector<std::string> keys{};
 };
 
-// The points that are wanted beyond those that have records, all of them checked; none: the study is complete.
+// Returns the wanted points that have no record yet, after checking all of them; none if the study is complete.
 Outcome<Grid> next_grid(const StudyRequest& request, const StudySubject& subject, const PointRecords& records) {
   auto points = wanted_points(request.study, records);
   if (!points) return std::unexpected(Failure(points.error()));
@@ -94,8 +94,8 @@ size_t count_done(const std::vector<std::string>& keys, const PointStore& store)
   return static_cast<size_t>(std::ranges::count_if(keys, [&](const std::string& key) { return store.log().has(key); }));
 }
 
-// The first round of points of which one is missing: where records decide which points are wanted, each round follows from those
-// before. Without points: the study is complete.
+// Returns the first round of points that is not complete. If records decide which points are wanted, each round follows from the
+// rounds before. Returns no points if the study is complete.
 Outcome<Grid> unfinished_round(const StudyRequest& request, const StudySubject& subject, const PointStore& store) {
   PointRecords records;
   while (true) {
@@ -107,8 +107,8 @@ Outcome<Grid> unfinished_round(const StudyRequest& request, const StudySubject& 
   }
 }
 
-// The points of a plan that plan_study has written; none: the round of the plan is finished. Points that no record decides need no
-// keys, which take longer.
+// Returns the points of a plan that plan_study wrote; none if the plan's round is finished. If no record decides the points, their
+// keys, which take longer, are not computed.
 Outcome<std::vector<Point>> points_of_plan(const StudyRequest& request, const StudySubject& subject, const PointStore& store,
                                            const std::vector<std::string>& keys) {
   if (adapts(request.study)) {
@@ -166,7 +166,7 @@ Outcome<std::string> plan_study(const StudyRequest& request) {
   return (*store)->write_plan(grid->keys);
 }
 
-// A task may begin when the study has been drawn and the plan is gone.
+// A task may start after the study was drawn and the plan removed.
 Outcome<void> work_on_study(const StudyRequest& request, const std::string& plan) {
   const auto subject = subject_of(request);
   const auto store = open_store(request);

@@ -19,7 +19,7 @@ namespace warpfold::cli {
 
 namespace {
 
-// An axis called gpu takes what --gpu takes.
+// Returns the setting of an axis value. An axis called gpu takes the same values as --gpu.
 Outcome<std::string> setting_of(const std::string& name, const std::string& value) {
   if (name != "gpu") return name + "=" + value;
   const auto file = configs::find_config(value, "gpus");
@@ -37,7 +37,7 @@ StudyScenarios::StudyScenarios(const StudyRequest& request)
       how_(request.how),
       program_(program_hash()) {}
 
-// The value of an axis that `named`, a diagnostic's file, says is wrong; else the name of the scenario.
+// Returns the path of the axis value that a diagnostic's file, `named`, names; otherwise the path of the scenario's name.
 std::string StudyScenarios::path_of(const Point& point, const std::string& named) const {
   const std::vector<Placed> values = placed_values(study_, point);
   const auto wrong = std::ranges::find_if(values, [&](const Placed& each) {
@@ -132,7 +132,7 @@ std::shared_ptr<sim::RunCache> StudyScenarios::known_runs() const {
 
 Outcome<configs::StudyPoint> StudyScenarios::simulate(const std::vector<Variant>& scenarios) const {
   RunOptions alone = how_;
-  alone.jobs = 1;  // points run beside each other
+  alone.jobs = 1;  // points run in parallel
   workloads::KernelMaker kernels(study_.scenario_file());
   std::vector<Planned> planned;
   for (const auto& [scenario, places] : scenarios) {

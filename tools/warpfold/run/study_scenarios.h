@@ -22,7 +22,7 @@ class StudyScenarios : public StudySubject {
   explicit StudyScenarios(const StudyRequest& request);
 
   Outcome<std::string> key(const Point& point) const override;
-  // Kernels are those that the policies named with them launch.
+  // The kernels of a figure must be launched by the policies that the figure names with them.
   Outcome<void> check_figures(const Point& point) const override;
   Outcome<configs::StudyPoint> simulate(const Point& point, const std::string& key) const override;
   Failure failure_at(const Point& point, const std::string& named, const Failure& why) const override;
@@ -31,7 +31,7 @@ class StudyScenarios : public StudySubject {
   // The study's scenario at one point under one policy.
   struct Variant {
     configs::Scenario scenario;
-    configs::Places places;  // where it was written
+    configs::Places places;  // positions of the scenario's fields in files
   };
 
   std::string path_of(const Point& point, const std::string& named) const;
@@ -47,8 +47,8 @@ class StudyScenarios : public StudySubject {
   std::string program_;
   std::shared_ptr<sim::RunCache> known_runs() const;
 
-  // Points that follow each other have kernels in common. A new one begins after some points: it compares with all that it has.
-  // assumed: 200 points, of a few runs each; no result depends on it.
+  // Neighbouring points have kernels in common and share a run cache. A new cache begins after this number of points, since each
+  // simulation is compared with all runs of the cache. assumed: 200 points, of a few runs each; no result depends on it.
   static constexpr int kPointsOfACache = 200;
   mutable std::mutex mutex_;
   mutable int points_of_cache_ = 0;

@@ -17,10 +17,10 @@
 namespace warpfold::cli {
 namespace {
 
-// Candidates are compared at this relative error, and a kernel stands once no bound lies further below it.
+// Relative error for comparing candidates. The choice is final once no candidate's lower bound lies further below the fastest time.
 constexpr double kTolerance = 0.01;
 
-// Without the shape, which the scenario has.
+// Returns the fields of a GEMM without its shape, which the scenario has.
 template <typename Gemm>
 std::string fields_of(Gemm gemm) {
   gemm.clear_m();
@@ -31,7 +31,7 @@ std::string fields_of(Gemm gemm) {
   return text;
 }
 
-// `visit` of the kernel's GEMM, of whichever generator; kernels without one have hopper_gemm's, empty.
+// Calls `visit` with the kernel's GEMM, of any generator. A kernel without a GEMM passes an empty hopper_gemm.
 template <typename Visit>
 auto of_gemm(const configs::Kernel& kernel, const Visit& visit) {
   if (kernel.has_blackwell_gemm()) return visit(kernel.blackwell_gemm());
@@ -52,14 +52,14 @@ const std::string& library_of(const configs::Kernel& kernel) {
   return *of_gemm(kernel, [](const auto& gemm) { return &gemm.library(); });
 }
 
-// Only the GEMM of `from`.
+// Copies only the GEMM of `from`.
 void copy_gemm(const configs::Kernel& from, configs::Kernel& to) {
   if (from.has_blackwell_gemm()) *to.mutable_blackwell_gemm() = from.blackwell_gemm();
   if (from.has_ampere_gemm()) *to.mutable_ampere_gemm() = from.ampere_gemm();
   if (from.has_hopper_gemm()) *to.mutable_hopper_gemm() = from.hopper_gemm();
 }
 
-// `kernel` as each of the GEMMs that its library offers.
+// Returns `kernel` as each of the GEMMs that its library offers.
 Expected<std::vector<configs::Kernel>> offered_by(const configs::GemmLibrary& library, const configs::Kernel& kernel,
                                                   const configs::Gpu& gpu) {
   std::vector<configs::Kernel> all;
@@ -79,14 +79,14 @@ Expected<std::vector<configs::Kernel>> offered_by(const configs::GemmLibrary& li
   return all;
 }
 
-// A candidate with its programs and what no run of them is faster than.
+// A candidate with its programs and the lower bound of its time.
 struct Candidate {
   configs::Kernel gemm;
   std::vector<traces::Kernel> kernels;
   double bound = 0;
   std::optional<uint64_t> cycles{};
 
-  // What is known of its time.
+  // Returns the simulated cycles, or the lower bound if the candidate was not simulated.
   double at_least() const { return cycles ? static_cast<double>(*cycles) : bound; }
 };
 
@@ -206,7 +206,7 @@ Expected<configs::TileChoices> TileTuner::tune(configs::Scenario& scenario) {
     choice = known->second.said;
     choice.set_kernel(kernel.name());
   }
-  // Whatever waited for a GEMM waits for the kernel that adds its parts.
+  // A kernel that waits for a split GEMM must wait for the kernel that adds its parts.
   for (configs::Kernel& kernel : *tuned.mutable_kernel()) {
     for (std::string& name : *kernel.mutable_after()) {
       const std::string adds = name + "_reduction";

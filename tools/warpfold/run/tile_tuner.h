@@ -12,13 +12,13 @@
 
 namespace warpfold::cli {
 
-// Takes a kernel for each GEMM with `tile: AUTO`, as an autotuner does: the library's candidates for the shape are ordered by their
-// limiters' lower bounds and simulated alone, until no bound lies more than 1 % below the fastest time found. A
-// choice once made stands for every scenario with the same GEMM and GPU.
+// Chooses a kernel for each GEMM with `tile: AUTO`, as an autotuner does. The library's candidates for the shape are sorted by
+// their limiters' lower bounds and simulated alone, until no bound lies more than 1 % below the fastest time. A choice holds for
+// every scenario with the same GEMM and GPU.
 class TileTuner {
  public:
-  // Replaces such GEMMs by the kernels taken, with the kernel behind one whose parts of k are added by another. Nothing where the
-  // scenario has none.
+  // Replaces these GEMMs by the chosen kernels. A kernel that adds the parts follows a GEMM that splits k. Returns no choices if
+  // the scenario has no such GEMM.
   Expected<configs::TileChoices> tune(configs::Scenario& scenario);
 
  private:
@@ -32,7 +32,7 @@ class TileTuner {
   std::map<std::pair<std::string, std::string>, Choice> known_;  // by GEMM and GPU, serialized
 };
 
-// `gemm` as the kernels that run it: with reduction PARALLEL, one that adds its parts follows.
+// Returns the kernels that run a GEMM. With reduction PARALLEL, a kernel that adds the parts follows.
 std::vector<configs::Kernel> kernels_of_gemm(const configs::Kernel& kernel);
 
 }  // namespace warpfold::cli

@@ -48,7 +48,7 @@ Outcome<void> ValidationPoints::simulate_all() {
   }
   const auto simulate_each = [&]() -> Outcome<void> {
     ProgressBar bar("simulations", points_.size());
-    std::atomic<bool> full = false;  // nothing more can be kept
+    std::atomic<bool> full = false;  // no further point can be saved
     in_parallel(points_.size(), how_.jobs, [&](size_t i) {
       if (full || points_[i].ended) return;
       points_[i].ended = finish(points_[i]);
@@ -88,7 +88,7 @@ Outcome<configs::SimulatedPoint> ValidationPoints::simulate(const Point& point) 
   if (!planned) return std::unexpected(planned.error());
   if (point.alone || planned->scenario.gpu().clock() == configs::POWER) {
     RunOptions one = how_;
-    one.jobs = 1;  // points run beside each other
+    one.jobs = 1;  // points run in parallel
     one.alone = point.alone;
     const auto results = Runner(kernels, command_line_, one).run({*planned});
     if (!results) return std::unexpected(results.error());

@@ -12,18 +12,18 @@
 
 namespace warpfold::cli {
 
-// The distinct simulations that rows ask for. First all are named, then all are run, then each is looked up.
+// The distinct simulations that rows need. Callers first add all points, then run them, then look up each.
 class ValidationPoints {
  public:
-  // `resume`: the folder of finished ones; empty: none are kept.
+  // `resume`: the folder of finished points; empty: none are kept.
   ValidationPoints(const RunOptions& how, std::string command_line, const std::string& resume);
 
-  // `alone`: each kernel alone as well.
+  // `alone`: also simulate each kernel alone.
   void add(const validation::Run& run, bool alone);
-  Outcome<void> simulate_all();  // those that have not ended
-  // A failure: the scenario cannot be carried out.
+  Outcome<void> simulate_all();  // all points that have not ended
+  // Returns a failure if the scenario cannot be carried out.
   const Outcome<configs::SimulatedPoint>& find(const validation::Run& run, bool alone) const;
-  size_t simulated() const;  // those that could be carried out
+  size_t simulated() const;  // number of points that could be carried out
 
  private:
   struct Point {

@@ -22,7 +22,7 @@ using validation::Quantity;
 struct Entry {
   MeasuredRow row;
   std::optional<Comparison> comparison{};
-  std::string reason{};  // why it has no comparison
+  std::string reason{};  // set if the row has no comparison
 };
 
 bool holds(const std::string& text, const std::string& part) { return part.empty() || text.find(part) != std::string::npos; }
@@ -80,7 +80,7 @@ void add_row(const Entry& entry, const ValidationPoints& simulations, configs::V
   *validation.add_rows() = std::move(row);
 }
 
-// Phrases whose words or facts no simulation follows, by form, in the order in which rows first have them.
+// Phrases of rows that no simulation follows, by form, in the order of their first rows.
 class UnreadPhrases {
  public:
   void add(const Entry& entry) {

@@ -8,7 +8,7 @@
 
 namespace warpfold::cli {
 
-// What is held against measurements, and how.
+// A validation against rows of measurements.
 struct ValidationRequest {
   std::vector<std::string> data;      // CSV files
   std::string gpus;                   // the folder of GPU files
@@ -20,8 +20,8 @@ struct ValidationRequest {
   RunOptions how;
 };
 
-// Every row with its simulation, or the reason why it has none, in the order of the files; then errors by group. Equal
-// simulations are made once. A mistake in any file is found before the first simulation.
+// Returns every row with its simulation, or with the reason for having none, in the order of the files; then errors by group. Equal
+// simulations run once. All files are checked before the first simulation.
 Outcome<configs::Validation> run_validation(const ValidationRequest& request);
 
 }  // namespace warpfold::cli

@@ -31,7 +31,8 @@ Outcome<configs::Result> simulate_variant(const VariedScenario& scenario, const 
   workloads::KernelMaker kernels(scenario.file);
   auto planned = plan_with(scenario, extra, kernels);
   if (!planned && !extra.empty()) {
-    // Of the variant, or of a disk? Without what it sets, the scenario was simulated before.
+    // The fault may be the variant's or a disk's. The scenario without the variant's settings was simulated before, so its failure
+    // is the disk's.
     if (const auto base = plan_with(scenario, {}, kernels); !base) return cannot_write(base.error().text());
     planned = plan_with(scenario, extra, kernels);
   }

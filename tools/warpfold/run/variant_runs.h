@@ -10,7 +10,7 @@
 
 namespace warpfold::cli {
 
-// A scenario that is simulated again and again with something set differently.
+// A scenario that is simulated several times with different settings.
 struct VariedScenario {
   std::string file;
   std::vector<std::string> settings;  // of all variants
@@ -18,14 +18,15 @@ struct VariedScenario {
 };
 
 Expected<Planned> plan_variant(const VariedScenario& scenario, const std::vector<std::string>& extra);
-// The scenario with `extra` set, as `warpfold simulate` with these settings simulates it. Variants may share the runs in `known`.
+// Simulates the scenario with the settings `extra`, exactly as `warpfold simulate` does with these settings. Variants may share the
+// runs in `known`.
 Outcome<configs::Result> simulate_variant(const VariedScenario& scenario, const std::vector<std::string>& extra,
                                           const RunOptions& how,
                                           std::shared_ptr<sim::RunCache> known = std::make_shared<sim::RunCache>());
 
-// Nothing else failed: neither the program, nor a file that can no longer be read.
+// Returns whether the variant itself failed, rather than the program or the reading of a file.
 bool is_of_the_variant(const Failure& failure);
-// The first line of a failure, without the place or the setting that it was found at: the variant is at fault.
+// Returns the first line of a failure of a variant, without its position or setting.
 std::string why_not_run(const Failure& failure);
 
 }  // namespace warpfold::cli

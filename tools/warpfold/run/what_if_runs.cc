@@ -14,7 +14,7 @@ namespace {
 
 using configs::ResourceKind;
 
-// A machine to be tried: which resource, in which direction.
+// A machine to try: a resource and a direction.
 struct Trial {
   size_t resource;
   bool better;
@@ -22,7 +22,7 @@ struct Trial {
   double error_bound = 0;
 };
 
-// A better machine that is slower, or a worse one that is faster, by more than half a percent beyond folding's bounds.
+// True if a better machine is slower, or a worse machine faster, by more than half a percent beyond folding's bounds.
 bool unexpected(const Trial& trial) {
   constexpr double kWorthTelling = 0.005;
   const double gain = trial.variation.speedup() - 1;
@@ -49,7 +49,7 @@ std::vector<Trial> trials_of(const WhatIfQuestion& question, const configs::Gpu&
   return trials;
 }
 
-// The cap decides nothing where the clock is fixed, and clock_mhz nothing where the clock follows from power.
+// The power cap has no effect if the clock is fixed; clock_mhz has none if the clock follows from power.
 Outcome<void> check_clock(const WhatIfQuestion& question, const configs::Result& base) {
   for (const configs::ScalableResource* resource : question.resources) {
     if (resource->name == "power_cap" && !base.has_power())

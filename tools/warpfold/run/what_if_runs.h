@@ -11,16 +11,17 @@
 
 namespace warpfold::cli {
 
-// What `warpfold whatif` is asked.
+// A question to `warpfold whatif`.
 struct WhatIfQuestion {
   VariedScenario scenario;
   std::vector<const configs::ScalableResource*> resources;
   double factor = 2;
 };
 
-// The scenario's result with its what_if filled in: for every resource a machine that has `factor` times as much and one that has
-// as much less (latencies: as short, as long), each simulated as `warpfold simulate` with the variation's settings simulates it. A
-// machine that the scenario cannot run on says why; a scenario that cannot run at all is a failure.
+// Returns the scenario's result with what_if filled in. Every resource gets two machines: one with `factor` times as much, and one
+// with 1 / `factor` as much. A latency becomes shorter or longer by the same factor. Each is simulated as `warpfold simulate` does
+// with the variation's settings. A machine that the scenario cannot run on has a reason; a scenario that cannot run at all is a
+// failure.
 Outcome<configs::Result> ask_what_if(const WhatIfQuestion& question, const RunOptions& how);
 
 }  // namespace warpfold::cli

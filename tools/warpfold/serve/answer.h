@@ -8,19 +8,18 @@
 
 namespace warpfold::serve {
 
-// The answer to a question as JSON:
+// Returns the answer to a question as JSON:
 //
-//   command     the command line that writes the same
+//   command     the command line that writes the same result
 //   exit_code   of the command
-//   message     why it failed; empty where it did not
-//   stopped     true where this program ended it: a newer question, a limit
-//   seconds     from the question to its end
-//   finding     of a simulation and of the limiter model: statements in plain words, the most important first
-//   (configs/report.proto) result      what the command wrote, byte for byte where that is JSON, as a text where it is CSV; absent
-//   where it failed
+//   message     the reason if the command failed; otherwise empty
+//   stopped     true if this program ended the command: by a newer question or a limit
+//   seconds     from the question to the end of the command
+//   finding     of a simulation or the limiter model: statements in plain words, most important first (configs/report.proto)
+//   result      the command's output: JSON byte for byte, CSV as a text; absent if the command failed
 std::string answer_json(const Question& question, const Ended& ended, std::chrono::duration<double> time);
 
-// The answer to what is no question.
+// Returns the answer to a text that is not a valid question.
 std::string refusal_json(const std::string& why);
 
 }  // namespace warpfold::serve

@@ -32,7 +32,7 @@ void limit(__rlimit_resource_t resource, rlim_t most) {
   (void)setrlimit(resource, &limit);
 }
 
-// In the new process, between fork and exec: system calls alone.
+// Turns the forked process into the command. Between fork and exec only system calls are safe.
 [[noreturn]] void become(const char* program, char* const* arguments, int in, int out, int err, pid_t parent, rlim_t memory) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kNotStarted);
@@ -100,7 +100,8 @@ void Child::stop(const std::string& why) {
   kill(process_, SIGKILL);
 }
 
-// Output beyond `most` ends the command, or is dropped where nothing is to be said of it.
+// Reads the pipe until the command closes it. Output beyond `most` stops the command with the reason `too_much`; if that is empty,
+// the output beyond is dropped.
 void Child::read(Pipe& pipe, std::string& into, size_t most, const std::string& too_much) {
   pipe.end.async_read_some(boost::asio::buffer(pipe.piece),
                            [self = shared_from_this(), &pipe, &into, most, too_much](boost::system::error_code error, size_t size) {
@@ -111,7 +112,7 @@ void Child::read(Pipe& pipe, std::string& into, size_t most, const std::string& 
                            });
 }
 
-// Both pipes are closed when the command ends.
+// Called for each pipe when the command ends, which closes both pipes.
 void Child::closed() {
   if (--open_pipes_ > 0) return;
   timer_.cancel();

@@ -21,24 +21,24 @@ namespace warpfold::serve {
 // Bounds of one command.
 struct Limits {
   std::chrono::seconds time{60};
-  uint64_t memory_bytes = uint64_t{2} << 30U;  // of private writable memory (RLIMIT_DATA); sanitizers go without
+  uint64_t memory_bytes = uint64_t{2} << 30U;  // of private writable memory (RLIMIT_DATA); not set under sanitizers
   size_t output_bytes = size_t{64} << 20U;
 };
 
-// How a command ended.
+// The end of a command.
 struct Ended {
-  int exit_code = 0;    // of one that a signal ended, 128 and the signal
+  int exit_code = 0;    // 128 plus the signal if a signal ended the command
   std::string out;      // standard output
-  std::string err;      // standard error, its beginning
-  std::string stopped;  // why this program ended it; empty: it ended by itself
+  std::string err;      // the beginning of standard error
+  std::string stopped;  // the reason if this program stopped the command; empty: the command ended by itself
 };
 
-// A command of this program as a process of its own. It has no input, no files of this process but its two pipes, and ends with
-// this process. Used from the one thread that runs the io_context.
+// A command of this program, run as a process of its own. The process has no input, no open files of this process except its two
+// pipes, and dies with this process. All calls come from the one thread that runs the io_context.
 class Child : public std::enable_shared_from_this<Child> {
  public:
-  // Runs `program` with argument 0 "warpfold" and these words. `then` is called once, when the command has ended; it may be called
-  // after stop(), but never from within start() or stop().
+  // Runs `program` with argument 0 "warpfold" and these words. Calls `then` once, after the command has ended. That may be after
+  // stop(), but never within start() or stop().
   static Expected<std::shared_ptr<Child>> start(boost::asio::io_context& io, const std::string& program,
                                                 const std::vector<std::string>& words, const Limits& limits,
                                                 std::function<void(const Ended&)> then);
@@ -47,7 +47,7 @@ class Child : public std::enable_shared_from_this<Child> {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  // Kills the command, where it still runs. The first reason is kept.
+  // Kills the command if it still runs. The first reason is kept.
   void stop(const std::string& why);
 
  private:
@@ -65,7 +65,7 @@ class Child : public std::enable_shared_from_this<Child> {
   Pipe out_;
   Pipe err_;
   int open_pipes_ = 2;
-  pid_t process_ = -1;  // none any more, or not yet
+  pid_t process_ = -1;  // -1 before the start and after the end
   Ended ended_;
   std::function<void(const Ended&)> then_;
 };

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kAddress = "127.0.0.1";
 constexpr std::string_view kName = "localhost";
 
-// In a time that does not tell how many letters are right.
+// Compares in a time that does not depend on how many letters match.
 bool same(std::string_view given, std::string_view token) {
   if (given.size() != token.size()) return false;
   unsigned char difference = 0;
@@ -21,7 +21,7 @@ bool same(std::string_view given, std::string_view token) {
   return difference == 0;
 }
 
-// "127.0.0.1:8080" or "localhost:8080"
+// Returns whether a host is this site's: "127.0.0.1:8080" or "localhost:8080".
 bool is_own_host(std::string_view host, const Site& site) {
   const std::string port = ":" + std::to_string(site.port);
   return host == std::string(kAddress) + port || host == std::string(kName) + port;

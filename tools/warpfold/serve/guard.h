@@ -7,7 +7,7 @@
 
 namespace warpfold::serve {
 
-// Where the page is: http://127.0.0.1:PORT/TOKEN/
+// The address of the page: http://127.0.0.1:PORT/TOKEN/
 struct Site {
   std::string token;  // 128 random bits in hexadecimal
   uint16_t port = 0;
@@ -15,10 +15,11 @@ struct Site {
   std::string url() const;
 };
 
-// 128 bits of the kernel's random numbers, in hexadecimal.
+// Returns 128 bits of the kernel's random numbers, in hexadecimal.
 std::string random_token();
 
-// The parts of a request's head that decide whether it is answered. Of a field that comes twice, nothing is taken: `repeated`.
+// The parts of a request's head that decide whether the request is answered. `repeated` is set if one of these fields occurs twice;
+// neither of its values is used then.
 struct Head {
   std::string_view method;
   std::string_view target;
@@ -32,12 +33,13 @@ enum class Wanted { kPage, kAnswer };
 
 // The reason for which a request is not answered.
 struct Refusal {
-  unsigned status = 0;  // of HTTP
+  unsigned status = 0;  // HTTP status
   std::string_view why;
 };
 
-// A request is answered if it names this site as its host (a page of another name that resolves to this machine does not), has the
-// token, and comes from the page itself or from no page at all. GET has the page, POST of ask an answer.
+// The decision about a request. A request is answered if it has the token, comes from the page itself or from no page at all, and
+// names this site as its host. The last condition refuses a page of another name that resolves to this machine. GET gets the page,
+// POST to `ask` gets an answer.
 struct Verdict {
   std::optional<Refusal> refusal;
   Wanted wanted = Wanted::kPage;

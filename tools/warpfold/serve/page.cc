@@ -44,7 +44,7 @@ std::string data_json(const Names& names, const std::string& scenario) {
          ", \"schema\": " + std::string(serve_form_schema().front().content) + "}";
 }
 
-// The text that replaces <!-- insert NAME --> of the template. Colours, formats and elements are those of the report's page.
+// Returns the text that replaces <!-- insert NAME --> in the template. Colours, formats and elements come from the report's page.
 std::string insertion(std::string_view name, const Names& names, const std::string& scenario, const std::string& nonce) {
   if (name == "nonce") return nonce;
   if (name == "data") return escape::script_json(data_json(names, scenario));

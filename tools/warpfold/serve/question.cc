@@ -27,7 +27,8 @@ constexpr size_t kMostLines = 500;
 constexpr size_t kMostSession = 40;
 constexpr size_t kMostAxes = 2;
 
-// Texts that name something inside a scenario. Another text may be a file's path, or may become one: it cannot be set.
+// Text fields that name an object inside a scenario. Any other text may be, or become, the path of a file, and therefore cannot be
+// set.
 constexpr std::array<std::string_view, 17> kHarmlessTexts{
     "Kernel.name",           "Kernel.after",           "SharedTensor.stream", "SharedTensor.of",       "Reservation.kernel",
     "SmShare.kernel",        "Quota.kernel",           "ByPriority.order",    "WarpSpecialized.guest", "WarpSpecialized.host",
@@ -63,7 +64,7 @@ class SettingCheck {
     if (first.empty() || (std::isalpha(static_cast<unsigned char>(first.front())) == 0 && first.front() != '_'))
       return refuse("a field's path begins with a letter");
     if (change_.verb == configs::Verb::kRemove || change_.verb == configs::Verb::kUnset) return {};
-    // Groups of the GPU and fields of a block may be named without the group that has them.
+    // Groups of the GPU and fields of a block may be named without their enclosing group.
     for (const pb::Descriptor* root : {configs::Scenario::descriptor(), configs::Gpu::descriptor(), configs::Block::descriptor()}) {
       if (root->FindFieldByName(first) != nullptr || first.find('*') != std::string::npos) return below(*root, 0);
     }
@@ -72,8 +73,8 @@ class SettingCheck {
   }
 
  private:
-  // The path from its step `at` on leads to nothing but values that may be set, whichever fields and elements it means. Below a
-  // wildcard, what it does not match is left alone by the setting too.
+  // Checks that the path, from its step `at` on, leads only to values that may be set, whichever fields and elements it matches.
+  // Below a wildcard, fields that do not match are fine: the setting skips them too.
   Expected<void> below(const pb::Descriptor& type, size_t at, bool below_wildcard = false) const {
     const std::string& name = steps_[at];
     if (name.find('*') == std::string::npos) {
@@ -89,7 +90,7 @@ class SettingCheck {
 
   Expected<void> enter(const pb::FieldDescriptor& field, size_t at, bool below_wildcard) const {
     size_t next = at + 1;
-    if (field.is_repeated() && field.message_type() != nullptr && next < steps_.size()) ++next;  // which element
+    if (field.is_repeated() && field.message_type() != nullptr && next < steps_.size()) ++next;  // the element's step
     if (next < steps_.size()) {
       if (field.message_type() != nullptr) return below(*field.message_type(), next, below_wildcard);
       return below_wildcard ? Expected<void>() : refuse(escape::quoted(field.name()) + " is a plain value");
@@ -99,7 +100,7 @@ class SettingCheck {
     return below_wildcard ? Expected<void>() : refuse(escape::quoted(field.name()) + " is a group; name one of its fields");
   }
 
-  // The fields that an element which is added has.
+  // Checks all fields of an element that is added.
   Expected<void> group(const pb::FieldDescriptor& field) const {
     std::string_view text = change_.value;
     const size_t open = text.find_first_not_of(' ');
@@ -228,7 +229,7 @@ class Reader {
     const size_t equals = value.find('=');
     if (equals == std::string::npos) return fail("axis: PATH=VALUES, not " + escape::quoted(value));
     if (question_.axes.size() == kMostAxes) return fail("a study from the page has at most two axes");
-    // Of a parameter the values are ranges, which read no file either.
+    // A parameter's values are numbers or ranges, which read no file either.
     configs::Change change{configs::Verb::kSet, value.substr(0, equals), value.substr(equals + 1)};
     if (change.path.find('.') == std::string::npos) change.value = "0";
     if (change.path == "gpu") return fail("axis: the page varies fields and parameters, not gpu");
@@ -247,7 +248,7 @@ class Reader {
 std::vector<std::string> Question::words() const {
   std::vector<std::string> words{ask, scenario};
   if (!gpu.empty()) words.insert(words.end(), {"--gpu", gpu});
-  // Limits of kernels do not hang on the policy: `model` takes none.
+  // The limits of kernels do not depend on the policy, so `model` takes none.
   if (!policy.empty() && (ask == "simulate" || ask == "whatif")) words.insert(words.end(), {"--policy", policy});
   words.insert(words.end(), changes.begin(), changes.end());
   for (const std::string& axis : axes) words.insert(words.end(), {"--axis", axis});

@@ -9,42 +9,42 @@
 namespace warpfold::serve {
 
 // The names that a page may use: configurations, and the scenario that the user passed to `warpfold serve`. A question that could
-// make a command read anything else is refused.
+// make a command read any other file is refused.
 struct Names {
   std::vector<std::string> scenarios;
   std::vector<std::string> gpus;
   std::vector<std::string> models;
 };
 
-// One question of the page. It is a command of the program, restricted to what reads no file of the page's choice and writes none.
+// One question of the page: a command of the program that can neither read a file of the page's choice nor write a file.
 //
 //   session 5d1e-simulate              a newer question of the same session ends this one
 //   ask simulate                       model, simulate, compare (all policies), whatif, study
 //   scenario qkv_philox_small
 //   policy CONCURRENT                  default: the scenario's
 //   gpu h200_sxm                       default: the scenario's
-//   set kernel.rng.philox.rounds=10    as --set has it; repeatable, in order
-//   unset kernel.rng                   as --unset has it; repeatable, in order
-//   axis gpu.sm.tensor.scale=1,2,4     study alone, one or two: as --axis has it
-//   policies sequential,concurrent     study alone: as --policies has it
+//   set kernel.rng.philox.rounds=10    same syntax as --set; repeatable, in order
+//   unset kernel.rng                   same syntax as --unset; repeatable, in order
+//   axis gpu.sm.tensor.scale=1,2,4     of a study only, one or two: same syntax as --axis
+//   policies sequential,concurrent     of a study only: same syntax as --policies
 struct Question {
   std::string session;
   std::string ask;
   std::string scenario;
   std::string policy;
   std::string gpu;
-  std::vector<std::string> changes;  // words: "--set" or "--unset", and what it takes
+  std::vector<std::string> changes;  // words: "--set" or "--unset", each with its argument
   std::vector<std::string> axes;
   std::string policies;
 
-  // Arguments of `warpfold`, the subcommand first. The answer is what this command writes to standard output.
+  // Returns the arguments of `warpfold`, the subcommand first. The answer is the standard output of this command.
   std::vector<std::string> words() const;
-  // The same as a shell takes it: "warpfold simulate qkv_philox_small --format json".
+  // Returns the same as a shell command: "warpfold simulate qkv_philox_small --format json".
   std::string command() const;
 };
 
-// Reads the lines of a question. Fails for a word that is unknown, for a name that `names` does not have, and for a setting that
-// could name a file: of the schema's texts, only those that name kernels, streams and libraries may be set.
+// Reads the lines of a question. Fails for an unknown word, for a name that is not in `names`, and for a setting that could name a
+// file. Of the schema's texts, only names of kernels, streams and libraries may be set.
 Expected<Question> read_question(std::string_view text, const Names& names);
 
 }  // namespace warpfold::serve

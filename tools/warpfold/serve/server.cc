@@ -44,7 +44,7 @@ Head head_of(const http::request<http::string_body>& request) {
   return head;
 }
 
-// A folder that is gone with the object: where a study keeps its points.
+// A folder for a study's points, removed with the object.
 class ScratchFolder {
  public:
   ScratchFolder() : path_(std::filesystem::temp_directory_path() / ("warpfold-serve-" + random_token())) {}
@@ -62,7 +62,7 @@ class ScratchFolder {
 
 }  // namespace
 
-// Requests of one connection, one after the other. It lives as long as something of it is awaited.
+// A connection; handles its requests one after the other. Lives as long as an asynchronous operation of it is pending.
 class Server::Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(tcp::socket socket, Server& server) : stream_(std::move(socket)), server_(server) { ++server_.connections_; }
@@ -111,7 +111,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     watch();
   }
 
-  // The session stops the command when the peer closes the connection. A further request waits for the answer to this one.
+  // Stops the command when the peer closes the connection. A further request waits for the answer to the current one.
   void watch() {
     stream_.socket().async_wait(tcp::socket::wait_read, [weak = weak_from_this()](error_code error) {
       const auto self = weak.lock();
@@ -140,7 +140,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     http::async_write(stream_, *response, [self = shared_from_this(), response](error_code error, size_t) {
       self->served_any_ = true;
       if (!error && response->keep_alive()) return self->read();
-      // The session closes its side and reads no more; the peer learns it by the end of the stream.
+      // Closes this side of the connection and reads no more; the end of the stream tells the peer.
       error_code ignored;
       self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
     });

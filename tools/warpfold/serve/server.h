@@ -19,18 +19,18 @@
 namespace warpfold::serve {
 
 struct ServerOptions {
-  uint16_t port = 0;                       // 0: any that is free
-  std::string scenario;                    // that the page begins with
-  std::string program = "/proc/self/exe";  // whose commands answer
+  uint16_t port = 0;                       // 0: any free port
+  std::string scenario;                    // the page's first scenario
+  std::string program = "/proc/self/exe";  // the program whose commands answer questions
   Limits limits{};                         // of one answer
 };
 
-// Serves the page and its questions to this machine (127.0.0.1) until stop(), SIGINT or SIGTERM. One thread: commands run as
+// Serves the page and its questions to this machine (127.0.0.1) until stop(), SIGINT or SIGTERM. Uses one thread; commands run as
 // processes (child.h). Bounds:
-//   connections   64 at a time; one more is closed at once
+//   connections   64 at a time; the next is closed at once
 //   head, body    8 KiB, 64 KiB
 //   time          10 s for a request to arrive or an answer to leave, 60 s of silence between two
-//   commands      8 at a time; one of a session: a newer question ends the one before, and so does a closed connection
+//   commands      8 at a time, one per session: a newer question or a closed connection ends the previous command
 class Server {
  public:
   Server(Names names, ServerOptions options);
@@ -38,18 +38,18 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Fails where the port is not free.
+  // Fails if the port is not free.
   Expected<void> listen();
   const Site& site() const { return site_; }
   void run();
-  // From any thread.
+  // May be called from any thread.
   void stop();
 
  private:
   class Connection;
 
   void accept();
-  // The command of a question; fails where too many run.
+  // Starts the command of a question; fails if too many commands run.
   Expected<std::shared_ptr<Child>> ask(const Question& question, std::function<void(const Ended&)> then);
 
   Names names_;

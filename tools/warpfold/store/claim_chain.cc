@@ -29,8 +29,8 @@ std::optional<ClaimChain::Claim> ClaimChain::read(size_t begin, int generation) 
   return claim;
 }
 
-// The whole text is in a file of another name before it gets the claim's. An NFS client may report a link that it has made as
-// failed, when the answer was lost; the second name of the file tells.
+// The text is written to a draft first; link(2) then gives the draft the claim's name. If the answer gets lost, an NFS client may
+// report a link as failed although the link exists: the draft's link count of two shows it.
 Outcome<ClaimChain::Made> ClaimChain::make(size_t begin, int generation, size_t end) const {
   const std::filesystem::path draft = folder_ / ("draft-" + presence_.name());
   const auto failed = [&](int error) {
@@ -60,7 +60,7 @@ Outcome<std::optional<PointRange>> ClaimChain::next(const std::function<size_t(s
       if (!outcome) return std::unexpected(outcome.error());
       made = *outcome == Made::kYes;
       claim = made ? Claim{end, presence_.name(), 0} : read(begin, 0);
-      // A machine that lost power may leave a name without its text: one point of a process that is no more.
+      // A machine that lost power may leave a claim without its text. The claim then counts as one point of an ended process.
       if (!claim) claim = Claim{.end = begin + 1};
     }
     claims_.emplace(begin, *claim);

@@ -20,25 +20,26 @@ struct PointRange {
   size_t end = 0;
 };
 
-// Which process simulates which points of a list, kept in a folder that the processes share. Claims form a chain: each is a file
-// that is named after the first point that the claims before it have left, and says up to where it goes and whose it is:
+// Assigns the points of a list to processes, through files in a folder that the processes share. Claims form a chain. The name of a
+// claim's file is the first point after the previous claim; its text is the end of the claim and the claiming process:
 //
 //   00000000.0  "1 node7-4121-88120"       the first claim: point 0
 //   00000001.0  "25 node8-977-90311"       points 1 to 24
-//   00000001.1  "25 node7-4121-88120"      of them, those that node8 had not recorded when it ended
+//   00000001.1  "25 node7-4121-88120"      the same points, as far as node8 had not recorded them when it ended
 //   00000025.0  ...
 //
-// A claim is made by link(2), which fails for all processes but one, over NFS too. A claim costs one file, whatever its length. No
-// claim is ever changed: those of a process that has ended are taken over by one of the next generation.
+// link(2) makes a claim; it succeeds in exactly one process, also over NFS. A claim costs one file, whatever its length. Claims
+// never change: a claim of the next generation takes over the points of a process that has ended.
 class ClaimChain {
  public:
-  // The folder is there.
+  // `folder` must exist.
   ClaimChain(std::filesystem::path folder, const Presence& presence, size_t points)
       : folder_(std::move(folder)), presence_(presence), points_(points) {}
 
-  // The next points that no process has claimed; none: all are claimed. `end_of`: how far a claim from `begin` is to go.
+  // Claims the next unclaimed points and returns them; none if all points are claimed. `end_of` returns the end for a claim that
+  // starts at `begin`.
   Outcome<std::optional<PointRange>> next(const std::function<size_t(size_t begin)>& end_of);
-  // Points that a process claimed that has ended, of a claim that is `unfinished`.
+  // Takes over the points of an `unfinished` claim whose process has ended and returns them; none if no such claim exists.
   Outcome<std::optional<PointRange>> take_over(const std::function<bool(const PointRange&)>& unfinished);
 
  private:
@@ -57,8 +58,8 @@ class ClaimChain {
   const Presence& presence_;
   size_t points_;
   std::mutex mutex_;
-  std::map<size_t, Claim> claims_;  // by first point, as far as they are known
-  size_t frontier_ = 0;             // the first point behind them
+  std::map<size_t, Claim> claims_;  // the claims known so far, by first point
+  size_t frontier_ = 0;             // the first point behind all known claims
 };
 
 }  // namespace warpfold::cli

@@ -50,7 +50,8 @@ void PointLog::refresh() {
   }
 }
 
-// Bytes behind a line that does not hold are read again the next time: a file server may not have had all of it yet.
+// Reads on behind the last line whose checksum holds. Lines behind a broken line are read again next time, since a file server may
+// not have had all of the broken line yet.
 void PointLog::read_on(const std::string& file) {
   std::ifstream stream(folder_ / file, std::ios::binary);
   uint64_t& held = read_[file];
@@ -98,8 +99,8 @@ std::optional<configs::StudyPoint> PointLog::find(const std::string& key) const 
   return point;
 }
 
-// Closed after each line: that is when an NFS client sends it to the server. Of a line that cannot be written nothing stays, or the
-// next one would not begin where a line does.
+// Closes the file after each line, because an NFS client sends the data to the server at the close. A line that cannot be written
+// completely is removed, so that the next line starts at a line's beginning.
 Outcome<void> PointLog::append(const std::string& key, uint64_t milliseconds, const configs::StudyPoint& point) {
   const std::string line = to_line(key, milliseconds, point);
   const std::string file = writer_ + std::string(kExtension);

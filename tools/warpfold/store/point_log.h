@@ -13,27 +13,27 @@
 
 namespace warpfold::cli {
 
-// Finished points in a folder that processes on several machines share. Each process appends to a file of its own, all read all of
-// them. A point is a line:
+// Finished points in a folder that processes on several machines share. Each process appends to a file of its own and reads the
+// files of all. A point is a line:
 //
 //   points/node7-4121-88120.points:    5f0c3a1be2d94407 6018f346e30a3b1b 153 {"run":[{"policy":"SEQUENTIAL","total_time_us":15.9...
 //                                      checksum of      key              ms  the point as JSON
-//                                      what follows
+//                                      the rest
 //
-// A line counts when its checksum holds: one that a killed process, or a file server, has left half written does not. The first
-// record of a key stays; a second one, of a point that two processes have simulated, is the same. Safe for several threads.
+// A line counts only if its checksum holds; a killed process or a file server may leave a line half written. The first record of a
+// key stays. If two processes simulate the same point, their records are equal. Safe for several threads.
 class PointLog {
  public:
   PointLog(std::filesystem::path folder, std::string writer) : folder_(std::move(folder)), writer_(std::move(writer)) {}
 
-  // Makes the folder and reads what is there.
+  // Creates the folder if needed and reads all records.
   Outcome<void> open();
-  // Reads what has come since.
+  // Reads records added since the last read.
   void refresh();
   bool has(const std::string& key) const;
   std::optional<configs::StudyPoint> find(const std::string& key) const;
   Outcome<void> append(const std::string& key, uint64_t milliseconds, const configs::StudyPoint& point);
-  // Of all points in the folder, whatever their keys; none: nothing has been simulated yet.
+  // Returns the mean time over all points in the folder, whatever their keys; none if the folder has no point.
   std::optional<double> mean_milliseconds() const;
 
  private:
@@ -50,7 +50,7 @@ class PointLog {
   std::string writer_;
   mutable std::mutex mutex_;
   std::map<std::string, Place> points_;   // by key
-  std::map<std::string, uint64_t> read_;  // bytes of each file whose lines hold
+  std::map<std::string, uint64_t> read_;  // bytes read of each file, up to the last line whose checksum holds
   uint64_t milliseconds_ = 0;             // of all points
   uint64_t count_ = 0;
 };

@@ -67,7 +67,7 @@ Outcome<std::vector<std::string>> PointStore::read_plan(const std::string& plan)
 void PointStore::forget_plan(const std::vector<std::string>& keys) const {
   std::error_code ignored;
   std::filesystem::remove_all(folder_of(content_hash(text_of(keys))), ignored);
-  std::filesystem::remove(folder_ + "/claims", ignored);  // if it is empty
+  std::filesystem::remove(folder_ + "/claims", ignored);  // fails unless the folder is empty
 }
 
 // The work of one process on a plan.
@@ -116,14 +116,14 @@ class PointStore::Work {
                        [&](const std::string& key) { return !log_.has(key); });
   }
 
-  // One thread.
+  // Runs in each thread: claims points and simulates them until none is left.
   Outcome<void> take_claims(ClaimChain& chain, Others others) {
     while (!stop_) {
       sim::stop_if_wanted();
       look();
       const auto claimed = claim(chain);
       if (!claimed) {
-        // Another process that found all points there has removed the plan.
+        // Another process that found the plan complete may have removed it.
         log_.refresh();
         return complete() ? Outcome<void>() : std::unexpected(claimed.error());
       }
@@ -138,8 +138,9 @@ class PointStore::Work {
     return {};
   }
 
-  // What no process has claimed, else what one that has ended has left. The log is read once more behind the claim: the owner of an
-  // earlier one may have recorded its last points, and ended, since it was read before.
+  // Claims points that no process has claimed; if none are left, takes over the points of a process that has ended. The log is read
+  // again after the claim, because the owner of an earlier claim may have recorded its last points and ended since the previous
+  // read.
   Outcome<std::optional<PointRange>> claim(ClaimChain& chain) {
     auto claimed = chain.next([&](size_t begin) { return claim_end(begin); });
     if (claimed && !*claimed) {
@@ -150,8 +151,8 @@ class PointStore::Work {
     return claimed;
   }
 
-  // So many of the points behind `begin` that are not there that they take as long as a claim may, and no more than a quarter of
-  // the workers' share of what is left, so that all end at about the same time.
+  // Returns the end of a claim that starts at `begin`. The claim covers missing points for at most the time of one claim. A claim
+  // is also at most a quarter of a worker's share of the remaining points, so that all workers end at about the same time.
   size_t claim_end(size_t begin) const {
     const std::optional<double> mean = log_.mean_milliseconds();
     const size_t workers = store_.presence_->count() * threads_;
@@ -170,14 +171,14 @@ class PointStore::Work {
       const auto start = steady_clock::now();
       const auto made = simulate_(point);
       if (!made) return std::unexpected(made.error());
-      const std::lock_guard lock(recording_);  // a recount sees the record and its count, or neither
+      const std::lock_guard lock(recording_);  // a recount sees both the record and its count, or neither
       if (auto saved = log_.append(keys_[point], milliseconds_since(start), *made); !saved) return saved;
       watch_(++done_);
     }
     return {};
   }
 
-  // At what the others have recorded, at most once a second.
+  // Reads the records of other processes, at most once a second.
   void look() {
     constexpr std::chrono::seconds kBetweenLooks{1};
     const std::lock_guard lock(looking_);

@@ -15,32 +15,32 @@
 
 namespace warpfold::cli {
 
-// The points of a study: claimed once, recorded whole. Any number of processes may work on the same folder at a time, on machines
-// that share it, and none has to know of the others:
+// The points of a study; each is claimed once and recorded whole. Any number of processes may work on the same folder at a time, on
+// machines that share it. No process needs to know of the others:
 //
 //   points/*.points                  finished points (PointLog)
-//   points/claims/PLAN/              whose turn each point is (ClaimChain); removed when all of a plan's points are there
-//   points/claims/PLAN/plan          the keys of its points, one a line, in order
+//   points/claims/PLAN/              claims of points (ClaimChain); removed when all points of the plan are recorded
+//   points/claims/PLAN/plan          the keys of the plan's points, one per line, in order
 //   points/workers/                  processes at work (Presence)
 //
-// A plan is a list of points; its name is a hash of their keys. Claims save work and decide nothing: a point that is simulated
-// twice comes out the same, and a key stands for the program and everything that was simulated.
+// A plan is a list of points; its name is a hash of their keys. A key identifies the program and everything that was simulated.
+// Claims only save work: a point that is simulated twice gives the same record.
 class PointStore {
  public:
   static Outcome<std::unique_ptr<PointStore>> open(const std::string& folder);
 
   // Simulates point i of the plan.
   using Simulate = std::function<Outcome<configs::StudyPoint>(size_t point)>;
-  // Called with the number of points that are there, by several threads.
+  // Called with the number of recorded points, from several threads.
   using Watch = std::function<void(size_t done)>;
   enum class Others { kAwait, kLeave };
 
-  // Writes the plan, so that other processes can work on it by its name.
+  // Writes the plan and returns its name, by which other processes can work on it.
   Outcome<std::string> write_plan(const std::vector<std::string>& keys) const;
   Outcome<std::vector<std::string>> read_plan(const std::string& plan) const;
 
-  // Returns when every point is there or, with Others::kLeave, when each is there or claimed by another process. The time of a
-  // claim is about two seconds by the mean of the points so far, less towards the end.
+  // Returns when every point is recorded or, with Others::kLeave, when every point is recorded or claimed by another process. A
+  // claim takes about two seconds, by the mean time of the points so far, and less towards the end.
   Outcome<void> finish(const std::vector<std::string>& keys, unsigned threads, Others others, const Simulate& simulate,
                        const Watch& watch);
   void forget_plan(const std::vector<std::string>& keys) const;

@@ -34,8 +34,8 @@ std::string first_word(const char* path) {
   return word;
 }
 
-// Of a process of this machine, in clock ticks since it booted; empty where there is no such process. The 22nd field of stat(5);
-// the second one, the program's name in parentheses, may have spaces.
+// Returns the start time of a process of this machine, in clock ticks since boot: the 22nd field of stat(5). Empty if the process
+// does not exist. The second field, the program's name in parentheses, may contain spaces.
 std::string start_of(const std::string& process) {
   if (process != "self" && (process.empty() || process.find_first_not_of("0123456789") != std::string::npos)) return "";
   std::ifstream file("/proc/" + process + "/stat");
@@ -62,7 +62,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Fields of a presence file, one "NAME VALUE" a line.
+// Fields of a presence file, one "NAME VALUE" per line.
 using Fields = std::map<std::string, std::string>;
 
 Fields own_fields() {
@@ -91,7 +91,7 @@ std::string field(const Fields& fields, const std::string& name) {
   return found == fields.end() ? "" : found->second;
 }
 
-// What is no number counts as none.
+// Returns the number of restarts; 0 if the field is not a number.
 uint64_t restarts_of(const Fields& fields) {
   const std::string text = field(fields, "restarts");
   uint64_t count = 0;
@@ -99,7 +99,7 @@ uint64_t restarts_of(const Fields& fields) {
   return count;
 }
 
-// Sets the time to that of the file server.
+// Sets the file's time to the clock of the file server.
 void touch(const fs::path& path) { utimensat(AT_FDCWD, path.c_str(), nullptr, 0); }
 
 }  // namespace
@@ -150,7 +150,7 @@ bool Presence::alive(const std::string& name) const {
   if (name == name_) return true;
   if (name.empty()) return false;
   const fs::path path = folder_ / name;
-  const Fields other = read_fields(path);  // opened, so that a client of NFS asks the server for the file's time
+  const Fields other = read_fields(path);  // opening the file makes an NFS client ask the server for the file's time
   const Fields own = own_fields();
   if (other.empty()) return false;
   if (field(other, "machine") == field(own, "machine")) return start_of(field(other, "process")) == field(other, "start");

@@ -1,7 +1,7 @@
-// Questions that take longer, asked by a button: every policy, and more of every resource.
+// Questions that take longer and are asked by a button: every policy, and more of every resource.
 const advice = [];
 
-// `draw` makes the answer's parts of its result.
+// Adds a button with its answer. `draw` turns the answer's result into elements.
 function advised(id, title, ask, label, filter, draw) {
   const button = el('button', {type: 'button'}, label);
   const state = el('p', {role: 'status', class: 'help'});

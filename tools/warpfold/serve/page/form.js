@@ -4,14 +4,14 @@ const hidden = new Set(['Scenario', 'Parameter', 'ListingFile', 'TraceFile', 'Da
 const mayName = new Set(['Kernel.after', 'Reservation.kernel', 'SmShare.kernel', 'Quota.kernel', 'ByPriority.order', 'HopperGemm.library',
   'BlackwellGemm.library', 'AmpereGemm.library']);
 const factors = [0.125, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4, 6, 8];
-let controls = [];  // of the form as it stands: {path, show(resolved)}
+let controls = [];  // of the current form: {path, show(resolved)}
 let formShape = '';
 let numericFields = [];  // paths of numbers, for sweeps
 
 const idOf = (path) => `knob-${path.replace(/\W/g, '-')}`;
 const openGroups = new Set(['group-parameters', 'group-scales']);
 
-// The value at a path whose steps are fields, and names or indices of lists.
+// Returns the value at a path whose steps are fields, or names or indices of list elements.
 function at(value, path) {
   return path.split('.').reduce((here, key) => {
     if (here === undefined || !Array.isArray(here)) return here?.[key];
@@ -33,13 +33,13 @@ function mark(row, path) {
   row.classList.toggle('changed', changeAt(path) !== undefined);
 }
 
-// The parameter that sets a field, which then cannot be set by itself.
+// Parameters by the field that they set; the form then sets the parameter instead of the field.
 let setBy = new Map();
 function findTargets(resolved) {
   setBy = new Map((resolved.parameter ?? []).flatMap(({name, sets}) => (sets ?? []).map(({path, times, divide}) => [path, {name, same: !times && !divide}])));
 }
 
-// One value: a choice, or a text whose type the server checks.
+// Returns the control of one value: a choice, or a text whose type the server checks.
 function field(path, name, {type, list, comment}, ownPath = path) {
   const target = setBy.get(path);
   const settingPath = target?.same ? target.name : ownPath;
@@ -73,7 +73,7 @@ function field(path, name, {type, list, comment}, ownPath = path) {
   return row;
 }
 
-// A group opens where it was open before; what is in it is made when it is opened first.
+// Returns a group of fields, open if it was open before. The content is built when the group is opened for the first time.
 function group(id, title, build, help = '') {
   const details = el('details', {id}, el('summary', {}, title));
   let built = false;
@@ -89,14 +89,14 @@ function group(id, title, build, help = '') {
   return details;
 }
 
-// Fields of a message that is there; of groups, those that are there.
+// Returns the fields of a message, and the groups that the message contains.
 function fieldsOf(path, type, value) {
   if (hidden.has(type)) return [];
   return Object.entries(schema.messages[type]).flatMap(([name, of]) => {
     const below = `${path}.${name}`;
     if (!schema.messages[of.type]) {
       if (of.type === 'string' && !mayName.has(`${type}.${name}`)) return [];
-      if (name.endsWith('scale')) return [];  // sliders have them
+      if (name.endsWith('scale')) return [];  // the sliders set scales
       return [field(below, name, of)];
     }
     if (value[name] === undefined) return [];
@@ -139,7 +139,7 @@ function parameterKnobs(resolved) {
   });
 }
 
-// The choices that decide which fields the form has.
+// Returns the parts of a scenario that decide which fields the form has.
 const shapeOf = (resolved) => JSON.stringify(resolved, (key, value) =>
   (key === 'name' || key === 'kernel' || (typeof value === 'object' && value !== null) ? value : undefined));
 

@@ -1,9 +1,9 @@
-// The SM, drawn: each unit filled by its use and coloured by the kernels that use it, over the whole run or a window of it.
-let windowShown = 0;  // 0: the whole run; else the window before
+// A drawing of the SM. Each unit is filled by its use and coloured by the kernels that use it, over the whole run or over a window.
+let windowShown = 0;  // 0: the whole run; n: window n - 1
 let unitShown = 'issue_slot0';
-let classShown = 0;  // of SMs that have the same CTAs
+let classShown = 0;  // index of a class of SMs that have the same CTAs
 
-// Of which kernels' work a resource is: by what each asks of it in the whole run.
+// Returns the share of each kernel in a resource's work, by the kernel's demand over the whole run.
 function askedBy(result, resource) {
   const instructions = (kernel, pipe) => (kernel.mix ?? []).reduce((sum, role) => sum + (role.pipes.find(({name}) => name === pipe)?.issued ?? 0), 0);
   const accesses = (kernel, of) => (kernel.memory?.accesses ?? []).reduce((sum, each) => sum + of(each), 0);
@@ -27,7 +27,7 @@ const subCoreUnits = ['issue_slot', 'alu', 'fma_heavy', 'fma_lite', 'fp16', 'fp6
 const smUnits = ['wgmma', 'tcgen05', 'memory_queue', 'memory_issue', 'shared_memory', 'bulk_copy', 'sm_ingress', 'sm_egress'];
 const chipUnits = ['l2_read', 'l2_write', 'dram'];
 
-// Who waits for whom at a unit.
+// Returns the longest waits at a unit as a sentence, with victim and culprit.
 function waitsAt(result, resource) {
   const waits = result.ledger.filter((entry) => entry.resource === resource).map((entry) => ({...entry, ...ledgerSays(result, entry)})).sort((a, b) => b.warp_cycles - a.warp_cycles);
   return waits.length > 0 ? waits.slice(0, 3).map(({text: words}) => words).join('. ') : 'Nobody waits here.';

@@ -1,4 +1,4 @@
-// The page: what is asked when, and where answers go.
+// The controller of the page: sends the questions and passes answers to the views.
 const byId = (id) => document.getElementById(id);
 let asking = null;
 let pause = 0;
@@ -8,7 +8,8 @@ function complain(message) {
   byId('problem').hidden = message === '';
 }
 
-// The limiter model first, which answers in tens of milliseconds, then the simulation: side by side they would wait for each other's cores.
+// Asks the limiter model first, which answers in tens of milliseconds, then the simulation. Side by side they would compete for
+// cores.
 async function refresh() {
   asking?.abort();
   asking = new AbortController();

@@ -1,13 +1,13 @@
-// The question: a scenario and what is set in it, its history, and its text.
-// values.js of the report reads the page's data, and calls it `report`.
+// The question: a scenario and its settings, its history, and its text. values.js of the report reads the page's data and calls it
+// `report`.
 const site = report;
 const session = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-// `changes` are {path, value}; without a value the path is unset. A path is there once.
+// `changes` are {path, value}; a change without a value unsets the path. Each path occurs once.
 let question = {scenario: site.scenario, gpu: '', policy: '', changes: []};
 let past = [];
 let future = [];
-let moving = null;  // the knob that is being moved: all its steps are one in the history
+let moving = null;  // the knob that is being moved: all its steps are one entry of the history
 let whenChanged = () => {};
 
 const copyOf = (value) => JSON.parse(JSON.stringify(value));
@@ -35,7 +35,7 @@ const redo = () => step(future, past);
 
 const changeAt = (path) => question.changes.find((change) => change.path === path);
 
-// `value` undefined: the field is unset; null: as the scenario has it.
+// Sets a field to `value`. undefined unsets the field; null restores the scenario's value.
 function change(path, value, knob = null) {
   const next = copyOf(question);
   next.changes = next.changes.filter((each) => each.path !== path);
@@ -51,7 +51,7 @@ function choose(field, value) {
   become(next);
 }
 
-// The text of a question to the server (question.h). A field that is an axis of the study is not set besides.
+// Returns the text of a question to the server (question.h). A field that is an axis of the study is not set as well.
 function lines(ask, ...more) {
   const free = question.changes.filter((each) => !more.some((line) => line.startsWith(`axis ${each.path}=`)));
   const changes = free.map(({path, value}) => (value === undefined ? `unset ${path}` : `set ${path}=${value}`));
@@ -63,7 +63,7 @@ async function askServer(body, signal) {
   const response = await fetch('ask', {method: 'POST', body, signal, headers: {'Content-Type': 'text/plain'}});
   const text = await response.text();
   let answer = {message: text};
-  // A name of the data that would be the object's prototype gets a blank, as in values.js.
+  // The key __proto__ would set the object's prototype; it gets a blank, as in values.js.
   try { answer = JSON.parse(text, (_, value) => (value === '__proto__' ? '__proto__ ' : value)); } catch { /* a text */ }
   return {...answer, failed: !response.ok || Boolean(answer.message)};
 }
@@ -75,7 +75,7 @@ function textOf({scenario, gpu, policy, changes}) {
     ...changes.flatMap(({path, value}) => (value === undefined ? ['--unset', path] : ['--set', `${path}=${value}`]))].map(shellWord).join(' ');
 }
 
-// The words of a command line as a shell takes them: quotes of both kinds, backslashes.
+// Splits a command line into words as a shell does: quotes of both kinds, backslashes.
 function wordsOf(text) {
   const words = [];
   for (const [found] of text.trim().matchAll(/(?:'[^']*'|"(?:\\.|[^"\\])*"|\\[\s\S]|[^\s'"\\])+/g)) {
@@ -85,7 +85,7 @@ function wordsOf(text) {
   return words;
 }
 
-// The question that a command line asks. Throws what the page cannot take.
+// Returns the question that a command line asks. Throws if the page does not support a word of it.
 function questionOf(text) {
   const words = wordsOf(text);
   const taken = {scenario: '', gpu: '', policy: '', changes: []};

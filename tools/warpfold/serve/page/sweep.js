@@ -1,5 +1,5 @@
-// A field over values, or two of them: a study.
-let sweepText = '';  // the CSV of the last one
+// Sweeps of one or two fields over values, as a study.
+let sweepText = '';  // CSV of the last sweep
 let sweeping = null;
 
 function rowsOf(csv) {
@@ -54,7 +54,7 @@ function table(rows, axes) {
     rows.map((row) => [...axes.map(({path}) => row[path]), row.policy, decimals(2)(Number(row.total_time_us))])));
 }
 
-// Total time over one axis, a line for each policy.
+// Draws the total time over one axis, with a line for each policy.
 function curves(rows, path) {
   const [width, height, left, bottom] = [640, 260, 62, 34];
   const xs = [...new Set(rows.map((row) => row[path]))];
@@ -83,7 +83,7 @@ function curves(rows, path) {
   return svg;
 }
 
-// The shortest time of all policies over two axes.
+// Draws the shortest time of all policies over two axes.
 function map(rows, [across, down]) {
   const of = (x, y) => rows.filter((row) => row[across.path] === x && row[down.path] === y).sort((a, b) => a.total_time_us - b.total_time_us)[0];
   const [xs, ys] = [across, down].map(({path}) => [...new Set(rows.map((row) => row[path]))]);

@@ -4,7 +4,7 @@ let pinned = null;  // {question, answer}
 
 const names = (result) => result.kernels.map((kernel) => kernel.name);
 
-// A part of a bar, from and to in percent.
+// Returns a part of a bar; `from` and `to` in percent.
 function piece(from, to, paint, tip, attributes = {}) {
   const part = el('i', {title: tip, ...attributes});
   part.style.left = `${from}%`;
@@ -13,7 +13,7 @@ function piece(from, to, paint, tip, attributes = {}) {
   return part;
 }
 
-// A fill of palette.js on an element of HTML: patterns are drawn as SVG.
+// Fills an HTML element with a fill of palette.js; patterns are drawn as SVG.
 function paintOn(element, paint) {
   if (!paint.startsWith('url(')) {
     element.style.background = paint;
@@ -32,7 +32,7 @@ function track(children, says, kind = '') {
   return el('div', {class: `track ${kind}`, role: 'img', 'aria-label': says}, ...children);
 }
 
-// A view: a title, what is drawn anew for each answer, and the command line whose output it shows.
+// Adds a view: a title, a drawing that is redone for each answer, and the command line whose output the drawing shows.
 const views = [];
 function view(id, title, filter, draw, commandOf = (answer) => answer.command) {
   const body = el('div', {});
@@ -107,7 +107,7 @@ function drawStates(result) {
   })), legend(present.map((state) => ({name: state, fill: stateFill(state)})))];
 }
 
-// The sentence of one cell of the ledger.
+// Returns the sentence of one cell of the ledger.
 function ledgerSays(result, {victim, culprit, resource, warp_cycles}) {
   const of = result.kernels.find((kernel) => kernel.name === victim);
   const beside = of?.beside.find((company) => company.kernel === culprit)?.warp_cycles;
@@ -147,7 +147,7 @@ function drawSlowdown(result) {
     {name: 'resource', text: true}, {name: 'cycles'}, {name: 'of the time alone', unit: '%'}], rows)];
 }
 
-// The longest limiters of each kernel, by the limiter model.
+// Draws the longest limiters of each kernel, by the limiter model.
 function drawLimiters() {
   const result = shown.model?.result;
   if (!result) return [];
@@ -174,7 +174,7 @@ function showSentence(answer, kind) {
   document.getElementById('command').textContent = answer.command;
 }
 
-// The bounds stand until the simulation's answer comes, and so do the views of the answer before, greyed.
+// Shows the limiter model's bounds. Until the simulation's answer arrives, the views of the previous answer stay, greyed.
 function showModel(answer) {
   shown.model = answer;
   shown.scenario = answer.result.provenance.scenario;
