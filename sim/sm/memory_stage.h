@@ -187,6 +187,9 @@ class MemoryStage {
   void copy_bulk(Sm& sm, MemoryRequest& request, Cycle now);
   void ask_memory(Sm& sm, MemoryRequest& request, Cycle now);
   Cycle l1_hit_at(const MemoryRequest& request) const;
+  Cycle way_back(const Sm& sm, const TransferUnderWay& transfer) const;
+  // Returns the cycle in which a load's data arrive if the chip's reply comes at `reply`: not before a hit in L1 would.
+  Cycle arrival_of(const Sm& sm, const TransferUnderWay& transfer, Cycle reply) const;
   void visit_replies(Sm& sm, StateVisitor& visitor);
   void visit_ports(StateVisitor& visitor);
   void take_load(Sm& sm, TransferUnderWay& transfer, Cycle now);

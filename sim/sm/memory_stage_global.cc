@@ -143,16 +143,22 @@ Cycle MemoryStage::l1_hit_at(const MemoryRequest& request) const {
   return request.issued + request.queued + request.op->result_cycles;
 }
 
+// Cycles from the service of a load in L2 or DRAM to the arrival of its data.
+Cycle MemoryStage::way_back(const Sm& sm, const TransferUnderWay& transfer) const {
+  const uint32_t latency = transfer.from_dram ? sm.spec().memory.dram_latency : sm.spec().memory.l2_hit_latency;
+  return std::max<Cycle>(latency, sm.spec().memory_transit + sm.spec().memory_reply) - sm.spec().memory_transit;
+}
+
+Cycle MemoryStage::arrival_of(const Sm& sm, const TransferUnderWay& transfer, Cycle reply) const {
+  return std::max(l1_hit_at(transfer.request), reply - sm.spec().memory_reply + way_back(sm, transfer));
+}
+
 void MemoryStage::take_load(Sm& sm, TransferUnderWay& transfer, Cycle now) {
   MemoryRequest& request = transfer.request;
   ingress_.unacknowledged -= request.op->bytes;
   release(sm, ingress_, now);
-  const uint32_t latency = transfer.from_dram ? sm.spec().memory.dram_latency : sm.spec().memory.l2_hit_latency;
-  const Cycle way = std::max<Cycle>(latency, sm.spec().memory_transit + sm.spec().memory_reply) - sm.spec().memory_transit;
-  const Cycle passed = now - sm.spec().memory_reply;
-  const Cycle hit = l1_hit_at(request);
-  const Cycle arrival = std::max(hit, passed + way);
-  charge_transfer(sm, request, transfer, arrival - std::max(hit, passed - transfer.late + way));
+  const Cycle arrival = arrival_of(sm, transfer, now);
+  charge_transfer(sm, request, transfer, arrival - arrival_of(sm, transfer, now - transfer.late));
   load_arrives(sm, request, arrival);
 }
 

@@ -9,7 +9,8 @@
 namespace warpfold::sim {
 void MemoryStage::visit_request(const Sm& sm, MemoryRequest& request, StateVisitor& visitor) const {
   // The binding lists all fields. visit_queues visits ready, for heads of queues only, and enqueued and queued, for
-  // requests in the data stage's queue only.
+  // requests in the data stage's queue only. Of a transfer under way, visit_replies visits the arrival, which may depend on
+  // queued.
   [[maybe_unused]] const auto& [op, sub_core, slot, launch, cta, warp_serial, cta_serial, stage, group, issued, ready, enqueued,
                                 queued, delay] = request;
   visitor.value("request_op", static_cast<uint64_t>(request.launch) << 32 | request.op->place);
@@ -65,6 +66,8 @@ void MemoryStage::visit_replies(Sm& sm, StateVisitor& visitor) {
     TransferUnderWay& transfer = transfers_[coming.transfer];
     [[maybe_unused]] const auto& [request, own_sequence, from_dram, under_way, late, slowest, lost] = transfer;
     visitor.time("reply_at", coming.at);
+    Cycle arrival = arrival_of(sm, transfer, coming.at);
+    visitor.time("reply_arrival", arrival);
     visit_request(sm, transfer.request, visitor);
     visitor.value("reply_from_dram", transfer.from_dram);
     visitor.value("reply_late", transfer.late);

@@ -89,7 +89,7 @@ void issue_exit(Sm& sm, Warp& warp, int sub_core, int slot, Cycle now) {
 
 }  // namespace
 
-bool condition_holds(const Sm& sm, const Warp& warp, WarpState& reason) {
+bool may_execute(const Sm& sm, const Warp& warp, WarpState& reason) {
   const SmState& state = sm.state();
   const MicroOp& op = *warp.op;
   switch (op.behaviour) {

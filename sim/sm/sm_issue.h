@@ -11,7 +11,7 @@ class Sm;
 
 // True if the condition of the warp's next instruction holds, besides its timer and dependence counters. Otherwise sets
 // `reason` to the state in which the warp waits.
-bool condition_holds(const Sm& sm, const Warp& warp, WarpState& reason);
+bool may_execute(const Sm& sm, const Warp& warp, WarpState& reason);
 void execute(Sm& sm, Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now);
 
 }  // namespace warpfold::sim

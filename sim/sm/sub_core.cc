@@ -56,7 +56,7 @@ void SubCore::step(Sm& sm, std::span<SubCore> sub_cores, Cycle now) {
     const MicroOp& op = *warps_[winner].op;
     candidates &= ~(Mask{1} << winner);
     WarpState reason{};
-    if (op.may_be_taken && !sim::condition_holds(sm, warps_[winner], reason)) {
+    if (op.may_be_taken && !may_execute(sm, warps_[winner], reason)) {
       block(sm, winner, reason, now);
       continue;
     }
@@ -80,18 +80,18 @@ void SubCore::expire_timers(Sm& sm, Cycle now) {
     if (warps_[w].last_issue + 1 >= now) continue;
     tentative_ &= ~(Mask{1} << w);
     WarpState reason{};
-    if (!condition_holds(sm, w, now, reason)) block(sm, w, reason, now);
+    if (!may_issue(sm, w, now, reason)) block(sm, w, reason, now);
   }
   const Mask expired = timers_.expire(now);
   awake_ |= expired;
   for (Mask checked = expired & check_; checked != 0; checked &= checked - 1) {
     const int w = std::countr_zero(checked);
     WarpState reason{};
-    if (!condition_holds(sm, w, now, reason)) block(sm, w, reason, now);
+    if (!may_issue(sm, w, now, reason)) block(sm, w, reason, now);
   }
 }
 
-[[gnu::noinline]] bool SubCore::condition_holds(Sm& sm, int slot, Cycle now, WarpState& reason) {
+[[gnu::noinline]] bool SubCore::may_issue(Sm& sm, int slot, Cycle now, WarpState& reason) {
   Warp& warp = warps_[slot];
   if (warp.in_barrier) {
     reason = WarpState::kBarrier;
@@ -109,7 +109,7 @@ void SubCore::expire_timers(Sm& sm, Cycle now) {
     }
     if (hidden) tentative_ |= Mask{1} << slot;
   }
-  return sim::condition_holds(sm, warp, reason);
+  return may_execute(sm, warp, reason);
 }
 
 // Delays a coupled warp by the cycles in which it was awake and found something taken.
@@ -263,10 +263,25 @@ void SubCore::delay_by_others(Sm& sm, Mask warps, int culprit) {
 void SubCore::issue(Sm& sm, int slot, Cycle now) {
   Warp& warp = warps_[slot];
   const MicroOp& op = *warp.op;
+  record_issue(sm, warp, slot, now);
+  take_issue_slot(sm, warp, slot, now);
+  const uint32_t late = enter_unit(sm, op, warp, now);
+  dispatch(sm, op, warp, slot, now);
+  if (op.behaviour == Behaviour::kExit) return;
+  fetch_next(sm, op, warp, slot, now);
+  if (late > 0) delay_by_commits(sm, warp, slot, late);
+  set_timer(warp, slot, now + op.next_after + late, warp.op->needs_check || warp.in_barrier);
+}
+
+// Counts the instruction and logs it. Straight code is counted where it ends.
+void SubCore::record_issue(Sm& sm, Warp& warp, int slot, Cycle now) {
   count_held_up(sm, slot, now);
   ++unsettled_;
-  if (!op.straight) count(sm, warp, &op + 1);
+  if (!warp.op->straight) count(sm, warp, warp.op + 1);
   if (sm.observation().issue_log != nullptr) log(sm, warp, now);
+}
+
+void SubCore::take_issue_slot(Sm& sm, Warp& warp, int slot, Cycle now) {
   arbiter_.issued(slot);
   if (!plain_) {
     slot_free_ = now + sm.spec().issue_interval - (sm.spec().issue_width > 1 ? 1 : 0);
@@ -275,23 +290,31 @@ void SubCore::issue(Sm& sm, int slot, Cycle now) {
   warp.last_issue = now;
   warp.fresh_counters = 0;
   tentative_ &= ~(Mask{1} << slot);
-  uint32_t late = 0;
+}
+
+// Enters a math pipe or the memory queue. Returns the cycles by which the warp's next instruction is late.
+uint32_t SubCore::enter_unit(Sm& sm, const MicroOp& op, const Warp& warp, Cycle now) {
   if (op.math) {
-    late = enter_pipe(sm, op, warp, now);
+    const uint32_t late = enter_pipe(sm, op, warp, now);
     if (op.blocks_lite) occupy(sm, static_cast<int>(Pipe::kFmaLite), now, op.interval, warp.launch);
-  } else if (op.pipe == Pipe::kMemory) {
-    if (++queue_entries_ == sm.spec().memory_queue_entries)
-      busy_ports_ |= 1U << static_cast<int>(Pipe::kMemory) | 1U << kGlobalMemory;
+    return late;
   }
-  if (op.allocates) {
-    issue_fixed(op, warp, slot, now);
-  } else {
-    Cycle& control_free = dispatch_ports_[dispatch_port_].control_free;
-    control_free = std::max(control_free, now + 1);
-    if (releases_counters(op)) count_dependences(op, warp);
-    execute(sm, warp, op, index_, slot, now);
-    if (op.behaviour == Behaviour::kExit) return;
-  }
+  if (op.pipe == Pipe::kMemory && ++queue_entries_ == sm.spec().memory_queue_entries)
+    busy_ports_ |= 1U << static_cast<int>(Pipe::kMemory) | 1U << kGlobalMemory;
+  return 0;
+}
+
+// Fixed-latency instructions pass the control and allocate stages. All others leave the control stage after one cycle, and their
+// unit takes over.
+void SubCore::dispatch(Sm& sm, const MicroOp& op, Warp& warp, int slot, Cycle now) {
+  if (op.allocates) return issue_fixed(op, warp, slot, now);
+  Cycle& control_free = dispatch_ports_[dispatch_port_].control_free;
+  control_free = std::max(control_free, now + 1);
+  if (releases_counters(op)) count_dependences(op, warp);
+  execute(sm, warp, op, index_, slot, now);
+}
+
+void SubCore::fetch_next(Sm& sm, const MicroOp& op, Warp& warp, int slot, Cycle now) {
   if (op.straight) {
     ++warp.op;
   } else {
@@ -299,8 +322,6 @@ void SubCore::issue(Sm& sm, int slot, Cycle now) {
   }
   wants_[op.port] &= ~(Mask{1} << slot);
   wants_[warp.op->port] |= Mask{1} << slot;
-  if (late > 0) delay_by_commits(sm, warp, slot, late);
-  set_timer(warp, slot, now + op.next_after + late, warp.op->needs_check || warp.in_barrier);
 }
 
 void SubCore::log(Sm& sm, const Warp& warp, Cycle now) const {

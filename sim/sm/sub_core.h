@@ -116,7 +116,7 @@ class SubCore {
   void visit_warp(int slot, StateVisitor& visitor);
   void step(Sm& sm, Cycle now);
   void expire_timers(Sm& sm, Cycle now);
-  bool condition_holds(Sm& sm, int slot, Cycle now, WarpState& reason);
+  bool may_issue(Sm& sm, int slot, Cycle now, WarpState& reason);
   void block(Sm& sm, int slot, WarpState reason, Cycle since);
   void wait(Warp& warp, WarpState reason, Cycle since);
   // Makes the sub-core due at `cycle`, or in the next cycle if it has run that one already.
@@ -134,6 +134,11 @@ class SubCore {
   void stalled_on_pipe(Sm& sm, Mask warps, isa::Pipe pipe, Cycle now);
   void count_held_up(Sm& sm, int slot, Cycle now);
   void issue(Sm& sm, int slot, Cycle now);
+  void record_issue(Sm& sm, Warp& warp, int slot, Cycle now);
+  void take_issue_slot(Sm& sm, Warp& warp, int slot, Cycle now);
+  uint32_t enter_unit(Sm& sm, const MicroOp& op, const Warp& warp, Cycle now);
+  void dispatch(Sm& sm, const MicroOp& op, Warp& warp, int slot, Cycle now);
+  void fetch_next(Sm& sm, const MicroOp& op, Warp& warp, int slot, Cycle now);
   void log(Sm& sm, const Warp& warp, Cycle now) const;
   void issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now);
   void occupy(Sm& sm, int port, Cycle now, uint32_t cycles, int launch);

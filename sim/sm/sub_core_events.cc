@@ -85,7 +85,7 @@ void SubCore::reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay
   Warp& warp = warps_[slot];
   if (!warp.blocked) return;
   WarpState reason{};
-  const bool holds = condition_holds(sm, slot, now, reason);
+  const bool holds = may_issue(sm, slot, now, reason);
   if (!holds && reason == warp.reason) return;
   // A sub-core that has run this cycle already sees the change in the next one.
   if (stepped_ == now) ++now;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/validation/kernels_of_row.h"
+#include "workloads/common/gpu_caches.h"
 
 namespace warpfold::validation {
 namespace {
@@ -18,6 +19,20 @@ constexpr double kMicrobenchMhz = 1965;
 constexpr uint64_t kStreamBytes = uint64_t{2} << 30;
 // 227 KB: what these kernels ask for whatever they use, so that an SM holds one CTA.
 constexpr uint64_t kAllSharedBytes = 227 * 1024;
+
+// Clocks of te42kyfo/gpu-benches @1c36d50. MHz in gpu-roofline's tables where there are any, else the boost clock: its README has
+// the V100 as a PCIe card of 16 GB.
+struct BenchClock {
+  std::string_view gpu;
+  double mhz;
+};
+constexpr std::array kBenchClocks{BenchClock{"A100", 1410}, BenchClock{"A40", 1740},       BenchClock{"L40", 2490},
+                                  BenchClock{"H200", 1980}, BenchClock{"H100 PCIe", 1755}, BenchClock{"V100", 1380}};
+double bench_clock_mhz(const configs::Gpu& gpu) {
+  const auto* const found =
+      std::ranges::find_if(kBenchClocks, [&](const auto& known) { return gpu.name().starts_with(known.gpu); });
+  return found == kBenchClocks.end() ? 0 : found->mhz;
+}
 
 std::string number(uint64_t value) { return std::to_string(value); }
 
@@ -39,7 +54,7 @@ RowWork work_of_text(std::string family, const MeasuredRow& row, std::string tex
   kernel.set_name("kernel");
   kernel.mutable_trace()->set_text(std::move(text));
   work.clock_mhz = kMicrobenchMhz;
-  work.timing = RowTiming{.kernel = true};
+  work.timing = RowTiming{.events = false, .graph = false, .kernel = true, .flush_bytes = 0};
   return work;
 }
 
@@ -214,7 +229,7 @@ Mapped<RowWork> shared_loads_of_row(const MeasuredRow& row, const configs::Gpu& 
 
 // One element a thread, as many threads a CTA as the column of the largest bandwidth says, launches one behind the other that swap
 // their arrays (te42kyfo/gpu-benches @1c36d50, gpu-small-kernels/main.cu). Columns end with 1024 threads and halve to the left.
-Mapped<RowWork> small_passes_of_row(const MeasuredRow& row) {
+Mapped<RowWork> small_passes_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   const std::string& impl = row.text("impl");
   const bool graph = impl.ends_with("CUDA graph");
   if (!graph && !impl.ends_with("stream")) return not_mapped("CTAs that wait for each other through memory are not simulated");
@@ -251,9 +266,102 @@ Mapped<RowWork> small_passes_of_row(const MeasuredRow& row) {
   pass.set_threads_per_cta(static_cast<uint32_t>(1024 >> halvings));
   work.shape = number(count) + " x 8 bytes, " + number(pass.threads_per_cta()) + " threads";
   work.launches = true;
-  work.timing = RowTiming{.graph = graph};
+  work.timing = RowTiming{.events = false, .graph = graph, .kernel = false, .flush_bytes = 0};
+  work.clock_mhz = bench_clock_mhz(gpu);
   work.rate_unit = "GB/s";
   work.work = static_cast<double>(count * 2 * kElementBytes);
+  return work;
+}
+
+// "36 kB" of an option.
+Mapped<uint64_t> bytes_of(const MeasuredRow& row, std::string_view name) {
+  const std::string text = row.option(name);
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || std::string_view(end) != " kB" || value == 0 || value > uint64_t{1} << 32)
+    return not_mapped("dims_other: " + std::string(name) + "=" + text + "; expected a number of kB");
+  return value * 1024;
+}
+
+std::string reading_kernel(const configs::Gpu& gpu, uint64_t ctas, uint64_t warps, const std::string& stream,
+                           const std::string& body) {
+  return "kernel reads architecture=" + gpu.architecture() + " registers=64\nclass all\ngrid all*" + number(ctas) + "\n" + stream +
+         "role reader warps=" + number(warps) + "\n" + body + "EXIT\nend\nend\n";
+}
+
+RowWork reads_of_text(const MeasuredRow& row, const configs::Gpu& gpu, std::string text) {
+  RowWork work = work_of_text("cache curve", row, std::move(text));
+  work.clock_mhz = bench_clock_mhz(gpu);
+  work.rate_unit = "GB/s";
+  return work;
+}
+
+// One CTA of 256 threads an SM reads one buffer of FP32 again and again, 32 loads unrolled (gpu-cache/main.cu). All SMs read the
+// same buffer. Loads hit L1 if it holds the buffer, else L2; a cyclic sweep over more than LRU holds finds nothing.
+Mapped<RowWork> reads_by_each_sm_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
+  const auto bytes = bytes_of(row, "buffer per CTA");
+  if (!bytes) return std::unexpected(bytes.error());
+  constexpr uint64_t kThreads = 256;
+  constexpr uint64_t kUnrolled = 32;
+  const uint64_t elements = *bytes / 4;
+  const uint64_t groups = (1'000'000'000 / elements + 2) * elements / kThreads / kUnrolled;
+  const bool in_l1 = *bytes <= workloads::l1_beside(gpu, 0);
+  const bool in_l2 = *bytes <= gpu.l2().bytes();
+  std::string loads;
+  std::string sums;
+  for (uint64_t n = 0; n < kUnrolled; ++n) {
+    loads += "LDG.E R" + number(8 + n) + ", [R2.64] ; {" + (in_l1 ? "l1_hit" : "bytes=128 stream=buffer") + "}\n";
+    sums += "FADD R4, R4, R" + number(8 + n) + "\n";
+  }
+  const std::string stream = "stream buffer read dram=" + std::string(in_l2 ? "0/1" : "1/" + number(gpu.sm_count())) + "\n";
+  RowWork work =
+      reads_of_text(row, gpu, reading_kernel(gpu, gpu.sm_count(), kThreads / 32, in_l1 ? "" : stream, loop(groups, loads + sums)));
+  work.shape = number(*bytes / 1024) + " kB by each SM";
+  work.work = static_cast<double>(groups * kUnrolled * kThreads * 4 * gpu.sm_count());
+  return work;
+}
+
+// 200,000 CTAs of 1024 threads read parts of 512 kB of one buffer in turn, two loads of FP64 unrolled (gpu-l2-cache/main.cu). L2
+// holds as much of the buffer as fits.
+Mapped<RowWork> reads_by_all_sms_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
+  const auto part = bytes_of(row, "block data");
+  const auto buffer = bytes_of(row, "total data set");
+  for (const auto* value : {&part, &buffer}) {
+    if (!*value) return std::unexpected(value->error());
+  }
+  constexpr uint64_t kThreads = 1024;
+  constexpr uint64_t kCtas = 200'000;
+  const uint64_t pairs = *part / (kThreads * 16);
+  if (pairs == 0) return not_mapped("dims_other: block data of less than two loads a thread");
+  const uint64_t held = std::min<uint64_t>(gpu.l2().bytes(), *buffer);
+  const std::string stream = "stream buffer read dram=" + number((*buffer - held) / 1024) + "/" + number(*buffer / 1024) + "\n";
+  const std::string load = "{bytes=256 stream=buffer}\n";
+  const std::string body = "LDG.E.64 R8, [R2.64] ; " + load + "LDG.E.64 R10, [R2.64+0x2000] ; " + load + "DFMA R4, R8, R10, R4\n";
+  RowWork work = reads_of_text(row, gpu, reading_kernel(gpu, kCtas, kThreads / 32, stream, loop(pairs, body)));
+  work.shape = number(*buffer / 1024) + " kB by all SMs";
+  work.work = static_cast<double>(pairs * 16 * kThreads * kCtas);
+  return work;
+}
+
+// CTAs of 256 threads read two arrays once and multiply, two elements a round (gpu-roofline/main.cu).
+Mapped<RowWork> reads_and_products_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
+  const RowFacts& facts = row.facts();
+  const auto products = option_of(row, "FMA per element");
+  if (!products) return std::unexpected(products.error());
+  if (!facts.grid_x || !facts.block_x || *facts.block_x != 256 || row.option("loads per thread") != "4000 x2")
+    return not_mapped("grid, CTAs of 256 threads and 4000 x2 loads a thread are not stated");
+  constexpr uint64_t kLoads = 4000;  // of each array
+  const auto ctas = static_cast<uint64_t>(*facts.grid_x);
+  std::string body;
+  for (const std::string_view registers : {"R8", "R9", "R10", "R11"})
+    body.append("LDG.E ").append(registers).append(", [R2.64] ; {bytes=128 stream=arrays}\n");
+  body += "FADD R4, R8, -R9\nFADD R5, R10, -R11\n";
+  body += loop(*products, "FFMA R4, R4, R8, -R9\nFFMA R5, R5, R10, -R11\n") + "FADD R6, R4, R6\nFADD R6, R5, R6\n";
+  RowWork work = reads_of_text(row, gpu, reading_kernel(gpu, ctas, 8, "stream arrays read dram=1/1\n", loop(kLoads / 2, body)));
+  work.family = "roofline";
+  work.shape = number(*products) + " FMA an element";
+  work.work = static_cast<double>(ctas * 256 * kLoads * 2 * 4);
+  work.follows = {"grid", "block", "clock"};
   return work;
 }
 
@@ -270,8 +378,10 @@ constexpr std::array kMicroKernels{
     MicroKernel{"LDGSTS streaming read", asynchronous_copies_of_row},
     MicroKernel{"TMA 2D streaming read", bulk_loads_of_row},
     MicroKernel{"TMA 2D shared read", shared_loads_of_row},
-    MicroKernel{"back-to-back small SCALE kernels",
-                [](const MeasuredRow& row, const configs::Gpu&) { return small_passes_of_row(row); }},
+    MicroKernel{"back-to-back small SCALE kernels", small_passes_of_row},
+    MicroKernel{"repeated read of one per-CTA buffer", reads_by_each_sm_of_row},
+    MicroKernel{"shared read of one buffer by all SMs", reads_by_all_sms_of_row},
+    MicroKernel{"streaming read of 2 arrays + FFMA chain", reads_and_products_of_row},
 };
 
 Mapper mapper_of(std::string_view kernel) {

@@ -134,13 +134,16 @@ constexpr std::array kAliases{
 
 // Names of NAME=VALUE that readers of rows know, in addition to the fields of configs.Elementwise and configs.Philox: sizes, and
 // options of kernels.
-constexpr std::array<std::string_view, 35> kNames{"timer",  "flush_bytes", "l2",     "beside",     "deterministic",
+constexpr std::array<std::string_view, 32> kNames{"timer",  "flush_bytes", "l2",     "beside",     "deterministic",
                                                   "groups", "M_per_group", "window", "head_dim_v", "q",
                                                   "M",      "N",           "H",      "V",          "B",
                                                   "T",      "S",           "dtype",  "eps",        "cta_group",
                                                   "depth",  "operands",    "stages", "tile",       "cluster",
                                                   "tokens", "rows",        "cols",   "kv",         "kv_len",
-                                                  "op",     "dims",        "box",    "sharing",    "columns"};
+                                                  "op",     "dims"};
+// The same of micro-kernels (micro_of_row.cc).
+constexpr std::array<std::string_view, 8> kMicroNames{"box",        "sharing",        "columns",         "buffer per CTA",
+                                                      "block data", "total data set", "FMA per element", "loads per thread"};
 // A name that is followed by its value without an equals sign.
 struct Prefix {
   std::string_view begins;
@@ -290,7 +293,9 @@ class Reader {
     const std::string_view name = phrase.substr(0, equals);
     const bool is_field = configs::Elementwise::descriptor()->FindFieldByName(std::string(name)) != nullptr ||
                           configs::Philox::descriptor()->FindFieldByName(std::string(name)) != nullptr;
-    if (!is_field && std::ranges::find(kNames, name) == kNames.end()) return false;
+    const bool is_name =
+        std::ranges::find(kNames, name) != kNames.end() || std::ranges::find(kMicroNames, name) != kMicroNames.end();
+    if (!is_field && !is_name) return false;
     return set(name, phrase.substr(equals + 1), phrase);
   }
 
