@@ -59,7 +59,7 @@ struct FoldReport {
   double error_bound = 0;                // relative error of a kernel's cycles; 0 unless bounded
   std::vector<FoldedPeriod> periods;     // by SM class and length
   uint64_t instructions_replayed = 0;    // simulated one by one, on the SMs that represent their classes
-  uint64_t instructions_of_classes = 0;  // issued by those SMs
+  uint64_t instructions_of_classes = 0;  // issued by the same SMs, skipped or not
   uint64_t skips = 0;                    // exact skips, counted with FoldOptions::check_skips
   uint64_t skips_checked = 0;            // exact skips that were replayed as well
 };

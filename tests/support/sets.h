@@ -5,7 +5,7 @@
 
 namespace warpfold::test {
 
-// How a set differs from the one that is expected: "missing: timers; one too many: pipe_warp"; empty where both are the same.
+// Says how a set differs from the expected one: "missing: timers; one too many: pipe_warp"; empty if both are the same.
 inline std::string differences(const std::set<std::string>& found, const std::set<std::string>& expected) {
   const auto without = [](const std::set<std::string>& all, const std::set<std::string>& known, const char* what) {
     std::string names;
