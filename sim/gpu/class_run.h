@@ -20,8 +20,7 @@ struct ClassRun {
   std::unique_ptr<Sm> sm = nullptr;
   std::unique_ptr<SmFolding> folding = nullptr;  // none: every instruction is replayed
   Cycle next = kNever;                           // cycle of the Sm's next activity
-  // Instructions that the Sm's counters hold although they were replayed for another class, the one that this class was
-  // split from.
+  // Instructions in the Sm's counters that were replayed for the class from which this one was split.
   uint64_t not_replayed = 0;
 
   // SMs that have as many CTAs as the class, but CTAs with more trips of some loops: persistent CTAs of a GEMM that

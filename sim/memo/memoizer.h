@@ -86,7 +86,7 @@ class Memoizer {
   };
   Ring recent_{0};
   Ring recurring_{kStates};            // snapshots whose hash was known when they were taken
-  std::unordered_set<uint64_t> seen_;  // hashes of all keys so far
+  std::unordered_set<uint64_t> seen_;  // hashes of earlier keys
   Snapshot scratch_;
   uint64_t filter_ = 0;  // a fingerprint with any of these bits set does not pass
   uint64_t credit_ = 0;  // instructions

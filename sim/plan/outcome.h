@@ -47,7 +47,7 @@ struct KernelCounters {
   uint64_t dram_bytes = 0;
   uint32_t cta_limit = 0;                 // CTAs of this kernel that an SM can hold without other kernels
   std::string cta_limiter;                // registers, shared_memory, warp_slots, cta_slots
-  std::vector<SegmentCounters> segments;  // their states sum to those above
+  std::vector<SegmentCounters> segments;  // their states sum to `states`
   std::vector<Losses> absent;             // [culprit]: warp-cycles of warps for which the culprit left no room
   std::vector<uint64_t> beside;           // [launch]: resident warp-cycles while CTAs of that launch were on the same SM
 };

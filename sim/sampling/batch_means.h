@@ -11,7 +11,7 @@ struct Batch {
   double cycles = 0;
 };
 
-// Student's t is wide enough for this few batches. Joining batches shows whether they depend on each other.
+// Least number of batches for an estimate: Student's t allows for so few.
 inline constexpr size_t kLeastBatches = 8;
 
 // Returns the relative half width of the 99 % confidence interval of work per cycle over all batches (ratio estimator).

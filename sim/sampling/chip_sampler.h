@@ -35,8 +35,9 @@ std::string_view gate_name(SamplingGate gate);  // "rates_uncertain"
 // each launch over batches of cycles, which are the same for all SMs. Once the batches agree, it skips the same time on
 // all SMs and takes from each the work that SMs with equal work do in that time.
 //
-// The machine stays in its state. A remainder of less than one CTA is owed: it is taken later, as trips of the next
-// residents that have enough trips left.
+// The machine stays in its state. The work is taken as trips of loops that resident warps are in, or as whole CTAs that
+// have not been placed. Behind whole CTAs, a remainder of less than one CTA in each place is taken as trips. Trips that
+// the residents do not have are owed, and taken later from the next residents that have them.
 class ChipSampler {
  public:
   explicit ChipSampler(const FoldOptions& options) : error_(options.error) {}

@@ -28,15 +28,15 @@ bool may_sample_sms(const KernelImage& image, uint64_t sms, double error);
 // Cuts a class into kSampledSms classes of neighbouring SMs, each to be simulated by one SM.
 std::vector<SmClass> sample_of(const SmClass& sms);
 
-// Picks the CTAs that a sample of SMs runs. Of the CTAs that leave the queue together, it picks the class with the most
-// CTAs that have left and that no run represents, so that the sample runs its share of each class.
+// Picks the CTAs that a sample of SMs runs. Of the CTAs that leave the queue together, it picks one of the class with
+// the most CTAs not represented yet, so that the sample runs its share of each class.
 class SampledQueue {
  public:
   // Returns the class of the CTA to run when `ctas`, at least one, leave the queue. The CTA represents `weight` CTAs.
   uint32_t pick(const CtaList& ctas, uint64_t weight);
 
  private:
-  std::map<uint32_t, int64_t> owed_;  // by class: CTAs that have left the queue, less those represented by a run
+  std::map<uint32_t, int64_t> owed_;  // by class: CTAs that have left the queue and are not represented yet
 };
 
 }  // namespace warpfold::sim
