@@ -8,10 +8,11 @@
 namespace warpfold::sim {
 namespace {
 
-// 0: no bound.
+// A bound of 0 is no bound.
 bool exceeds(uint32_t needed, uint32_t bound) { return bound > 0 && needed > bound; }
 
-// A launch whose CTA is larger than its own share could only start when all others have ended: a mistake in the scenario.
+// A CTA that exceeds the launch's own reservation could start only after all other launches have ended. That is a
+// mistake in the scenario.
 Expected<void> check_reservation(const Launch& launch, const Footprint& need) {
   if (!launch.reserved) return {};
   if (!exceeds(need.registers, launch.reserved_registers) && !exceeds(need.shared_memory, launch.reserved_shared_memory) &&

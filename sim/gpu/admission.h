@@ -7,8 +7,8 @@
 
 namespace warpfold::sim {
 
-// Fails where no CTA, which needs `need`, could start within the bounds that the launch is given: a reservation or a quota smaller
-// than one CTA, SMs that the GPU has not.
+// Fails if the launch's bounds let no CTA start. `need`: resources of one CTA. Errors: a reservation or a quota that is
+// smaller than one CTA; a range of SMs that the GPU does not have.
 Expected<void> check_bounds(const Spec& spec, const Launch& launch, const Footprint& need);
 
 }  // namespace warpfold::sim

@@ -67,7 +67,6 @@ void ChipSharing::run_alone(ClassRun& class_run) {
   if (class_run.folding) class_run.folding->disturbed();
 }
 
-// No class runs together with others.
 uint64_t ChipSharing::dirty_bytes() const {
   uint64_t dirty = 0;
   for (const ClassRun& each : class_runs_) dirty += each.sms * each.sm->memory().dirty_bytes();
@@ -91,7 +90,8 @@ void ChipSharing::join() {
   }
 }
 
-// SMs that have parted are served as they were together: what those have asked for in this quantum, they have.
+// Opens a lane for a class that was split off in this quantum. The new class has made the same requests, so its lane
+// and its outbox are copies.
 void ChipSharing::give_lane(size_t from, size_t to) {
   class_runs_[to].sm->share_memory(true);
   class_runs_[to].sm->outbox() = class_runs_[from].sm->outbox();
@@ -99,14 +99,14 @@ void ChipSharing::give_lane(size_t from, size_t to) {
   chip_.set_weight(from, class_runs_[from].sms);
 }
 
-// Answers the SMs that have asked for a CTA first. Returns whether the launch's queue has ended.
+// Answers the SMs that were the first to ask for a CTA. Returns true if the launch's queue has ended.
 bool ChipSharing::answer() {
   const WorkDistributor::Answer answer = distributor_.answer(class_runs_);
   for (const auto& [from, to] : answer.parted) give_lane(from, to);
   return answer.ended;
 }
 
-// All classes do what comes before `end`. Returns whether a launch has ended on an SM.
+// Runs all classes up to `end`. Returns true if a launch has ended on an SM or its queue has ended.
 bool ChipSharing::run_quantum(Cycle end, const FoldOptions& fold) {
   bool launch_ended = false;
   while (true) {
@@ -140,8 +140,8 @@ void ChipSharing::deliver() {
   class_run.next = std::min(class_run.next, class_run.sm->memory().next_reply());
 }
 
-// L2 and DRAM serve what the classes have asked for before `end`, in order of time. A transfer that passes in a cycle passes before
-// the requests of that cycle are served.
+// Serves the classes' requests of the quantum up to `end`, in order of time. A transfer that passes in a cycle is
+// delivered before the requests of that cycle.
 void ChipSharing::exchange(Cycle end) {
   asked_of_chip_.clear();
   for (size_t m = 0; m < class_runs_.size(); ++m) {
@@ -159,7 +159,7 @@ void ChipSharing::exchange(Cycle end) {
 
 void ChipSharing::run_together(const Limits& limits, const FoldOptions& fold) {
   join();
-  // A warp that exits in a quantum makes room no sooner than cta_turnaround later.
+  // A warp that exits makes room at the earliest cta_turnaround cycles later: after its quantum.
   const Cycle quantum = std::min({Cycle{spec_.memory_reply}, limits.ahead, std::max<Cycle>(spec_.cta_turnaround, 1)});
   bool launch_ended = false;
   while (!launch_ended) {
@@ -175,14 +175,14 @@ void ChipSharing::run_together(const Limits& limits, const FoldOptions& fold) {
   }
 }
 
-// All classes have done what comes before now_.
+// Requires that all classes have run up to now_.
 void ChipSharing::sample(Cycle limit, const FoldOptions& fold) {
   std::vector<ChipSampler::Member> members;
   for (size_t m = 0; m < class_runs_.size(); ++m) members.push_back({m, class_runs_[m].sms, class_runs_[m].sm.get()});
   std::optional<ChipSampler::Skip> skip = sampler_->look(now_, limit, members, chip_.dirty_share());
   for (const ChipSampler::Member& member : members) class_runs_[member.index].folding->took(sampler_->taken_besides(member.index));
   if (!skip) return;
-  // Twins have other work left: they part before any is taken.
+  // Twins have different work left, so they part before any is taken.
   bool parted = false;
   for (size_t i = 0; i < members.size(); ++i) {
     for (const size_t twin : part_twins(class_runs_, members[i].index, true, fold)) {
@@ -209,8 +209,8 @@ uint64_t ChipSharing::sms_of(const std::vector<size_t>& classes) const {
   return sms;
 }
 
-// Transfers that are under way pass as if nothing else were asked for. What waits in L2 to be written back is of the classes that
-// ask, or of all where none does.
+// Dirty bytes in L2, and bytes that wait for DRAM, go in equal parts to the SMs of the classes that ask for bandwidth;
+// to all SMs if no class asks.
 void ChipSharing::part() {
   if (!joined_) return;
   if (sampler_) sampler_->restart();

@@ -15,51 +15,55 @@
 
 namespace warpfold::sim {
 
-// How SM classes share L2 and DRAM of the chip.
+// Shares the chip's L2 and DRAM among SM classes. A class asks for bandwidth if it has work left that may use L2 or
+// DRAM.
 //
 // clang-format off
-//   one class asks for bandwidth      its SMs have all of it, evenly: an SM of it runs by itself, at fixed rates, and is folded
-//   several ask                       they meet in ChipMemory, each in a lane that counts as many SMs as the class has. Equal SMs
-//                                     get equal service there: one represents the class exactly. Where the options allow an
-//                                     error, work is taken of all of them for the same time (ChipSampler)
+//   one class asks        Its SMs get equal parts of the whole bandwidth. One SM of the class runs by itself, at fixed
+//                         rates, and is folded.
+//   several classes ask   They meet in ChipMemory. Each class has a lane there, with its number of SMs as weight. Equal
+//                         SMs get equal service, so one SM represents its class exactly. If the options allow an
+//                         error, ChipSampler skips the same time on all classes.
 // clang-format on
 //
-// Classes that meet run in quanta. No SM learns of a transfer sooner than Spec::memory_reply cycles after it has passed L2 and
-// DRAM, so within a quantum of that length each runs by itself. Between two quanta, ChipMemory serves what all have asked for, in
-// order of time. The length of a quantum is lookahead (Chandy and Misra, IEEE TSE 1979): it changes no result.
+// Classes that meet run in quanta. An SM learns of a transfer at the earliest Spec::memory_reply cycles after the
+// transfer has passed L2 and DRAM, so within a quantum of that length each SM runs by itself. Between two quanta,
+// ChipMemory serves the requests of all classes in order of time. A quantum is lookahead (Chandy and Misra, IEEE TSE
+// 1979): its length changes no result.
 class ChipSharing {
  public:
-  // `threads`: that run the SMs of a quantum. No result depends on it.
+  // `threads`: number of threads that run the SMs of a quantum. No result depends on it.
   ChipSharing(const Spec& spec, const std::vector<KernelImage>& images, std::vector<ClassRun>& class_runs,
               WorkDistributor& distributor, const FoldOptions& fold, unsigned threads);
 
-  // The classes that ask for bandwidth from here on, each before any other class begins to.
+  // Returns the classes that ask for bandwidth now or are the next to do so.
   std::vector<size_t> asking() const;
-  // The class has CTAs on its SMs, or requests under way.
+  // True if the class has CTAs on its SMs or requests under way.
   bool begun(size_t m) const;
-  // When another class begins to (kNever: none does).
+  // Returns the first cycle in which a class outside `asking` may ask for bandwidth; kNever: there is none.
   Cycle others_begin(const std::vector<size_t>& asking) const;
-  // No other class asks for anything: its SMs have all of L2 and DRAM.
+  // Gives the whole of L2 and DRAM to the class's SMs. Requires that no other class asks for bandwidth.
   void run_alone(ClassRun& class_run);
-  // In L2, of all SMs.
+  // Returns the dirty bytes in L2, of all SMs. Requires that each class has rates of its own (part()).
   uint64_t dirty_bytes() const;
 
-  // Something is left to do, or to pass.
+  // True if a class has activity left or a transfer is under way.
   bool pending() const;
   struct Limits {
-    Cycle until = kNever;    // no class does what comes in this cycle or later
-    Cycle ahead = kNever;    // no class gets further ahead of another
-    bool while_many = true;  // stops where only one class asks
+    Cycle until = kNever;    // no class runs this cycle or a later one
+    Cycle ahead = kNever;    // most cycles by which one class may run ahead of another
+    bool while_many = true;  // stop as soon as only one class asks for bandwidth
   };
-  // Runs all classes, a quantum after the other. Stops at the end of one in which a launch has ended on an SM, or its queue.
+  // Runs all classes, quantum by quantum. Also stops after a quantum in which a launch has ended on an SM, or in which
+  // the last CTA of a launch has left its queue.
   void run_together(const Limits& limits, const FoldOptions& fold);
-  // Every class has rates of its own again.
+  // Gives each class rates of its own again. Transfers under way complete as if no request followed them.
   void part();
-  // The same, and from `now` on, which no class has passed, each SM has an even part of the rates and of what waits in L2 to be
-  // written back.
+  // Does as part(). From cycle `now` on, each SM then has an equal part of the rates and of the dirty bytes in L2.
+  // Requires that no class has run beyond `now`.
   void serve_evenly(Cycle now);
 
-  // The class has something left to do that may ask L2 or DRAM for bandwidth.
+  // True if the class has requests under way, or launches left that may use L2 or DRAM.
   bool uses_memory(const ClassRun& class_run) const;
 
  private:
@@ -83,10 +87,10 @@ class ChipSharing {
   ChipMemory chip_;
   bool joined_ = false;
   Cycle now_ = 0;
-  std::vector<Asking> asked_of_chip_{};  // in this quantum
+  std::vector<Asking> asked_of_chip_{};  // requests of this quantum
   Team team_;
-  std::vector<size_t> due_{};           // classes with something to do in this quantum
-  std::optional<ChipSampler> sampler_;  // none: exact only
+  std::vector<size_t> due_{};           // classes with activity in this quantum
+  std::optional<ChipSampler> sampler_;  // none: nothing is estimated
 };
 
 }  // namespace warpfold::sim

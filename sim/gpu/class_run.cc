@@ -8,7 +8,7 @@
 namespace warpfold::sim {
 namespace {
 
-// Of a class that has parted and has all its SMs: its Sm is a copy of the other's.
+// Gives class `own`, whose list of SMs is complete, a copy of the Sm of the class from which it is split.
 void begin_as_copy(ClassRun& own, const ClassRun& from, size_t index) {
   own.sms = own.indices.size();
   own.sm = std::make_unique<Sm>(*from.sm);
@@ -84,7 +84,7 @@ std::vector<size_t> part_twins(std::vector<ClassRun>& class_runs, size_t from, b
     begin_as_copy(each, own, class_runs.size());
     own.sms -= each.sms;
     exchange_classes(*each.sm, each.ctas, twin.class_of);
-    // A state with the class's CTAs in it is no state that its twin has passed.
+    // The new class starts without snapshots: those of the other class hold other CTAs.
     each.folding = std::make_unique<SmFolding>(fold, *each.sm, *own.folding);
     if (fold.mode != FoldMode::kOff) each.sm->observe_with(*each.folding);
     each.not_replayed = each.replayed();

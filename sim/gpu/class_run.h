@@ -11,45 +11,50 @@
 
 namespace warpfold::sim {
 
-// SMs that do the same, of which one is simulated for all (SmClass).
+// An SM class under simulation (SmClass): one SM is simulated for all of the class.
 struct ClassRun {
-  uint64_t sms = 0;                 // those of its twins included
+  uint64_t sms = 0;                 // number of SMs, those of its twins included
   std::vector<CtaList> ctas;        // per launch
-  std::vector<uint32_t> indices{};  // of its SMs, without its twins'
-  bool sampled = false;             // as SmClass::sampled
+  std::vector<uint32_t> indices{};  // its SMs on the chip, without those of its twins
+  bool sampled = false;             // see SmClass::sampled
   std::unique_ptr<Sm> sm = nullptr;
   std::unique_ptr<SmFolding> folding = nullptr;  // none: every instruction is replayed
-  Cycle next = kNever;
-  uint64_t not_replayed = 0;  // of the instructions that its Sm has issued and not skipped: those of the class it has parted from
+  Cycle next = kNever;                           // cycle of the Sm's next activity
+  // Instructions in the Sm's counters that were replayed for the class from which this one was split.
+  uint64_t not_replayed = 0;
 
-  // SMs with as many CTAs, which go round some loops more often: the persistent CTAs of a GEMM that have a tile more. The class's
-  // Sm does what they do until it is on its last trip of such a loop. What it skips before, they may skip: periods take as many
-  // trips.
+  // SMs that have as many CTAs as the class, but CTAs with more trips of some loops: persistent CTAs of a GEMM that
+  // have one tile more. The class's Sm does what the twin does until the Sm is on its last trip of such a loop. Until
+  // then the twin may skip every period that the Sm skips, since a period takes the same number of trips from both.
   struct Twin {
     std::vector<uint32_t> indices;
     std::vector<CtaList> ctas;       // per launch
-    std::vector<ClassMap> class_of;  // per launch: what each CTA class of the class's is here
+    std::vector<ClassMap> class_of;  // per launch: the twin's CTA class for each CTA class of the Sm
 
-    // Whether a CTA of one class here may be one of another class there.
+    // True if the twin may get a CTA of class `own` when the Sm gets one of class `theirs`: each CTA class of the Sm
+    // corresponds to one of the twin.
     bool fits(size_t launch, uint32_t theirs, uint32_t own) const;
-    // So many are added to both.
+    // Records that the Sm gets `ctas` CTAs of class `theirs` and the twin as many of class `own`.
     void add(size_t launch, uint32_t theirs, uint32_t own, uint64_t ctas);
-    // The Sm is about to do something else than it would do here.
+    // True if the Sm is on the last trip of a loop that the twin goes through more often.
     bool diverges(const Sm& sm) const;
   };
   std::vector<Twin> twins{};
 
-  uint64_t replayed() const;  // instructions
+  // Returns the number of instructions that were replayed for this class.
+  uint64_t replayed() const;
 };
 
-// Whether CTAs of the two classes begin alike, `more` with as many trips of every loop or more: at least two where they differ.
+// True if CTAs of class `more` have at least as many trips of every loop as those of class `less`, and both have at
+// least two trips of each loop in which they differ. Such CTAs do the same until a last trip.
 bool begins_alike(const traces::Kernel& kernel, uint32_t less, uint32_t more);
 
-// Some SMs of a class, by their indices, become its twin, the same so far.
+// Makes a twin of some of the class's SMs, given by their indices. So far the twin has the same CTAs.
 ClassRun::Twin& become_twin(ClassRun& class_run, const std::vector<uint32_t>& indices);
-// Some SMs of a class, by their indices, become a class of their own, with a copy of its Sm. Returns the new class, the last one.
+// Splits some SMs, given by their indices, off class `from`. The new class has a copy of the Sm and is appended to
+// `class_runs`. Returns its index.
 size_t part_class(std::vector<ClassRun>& class_runs, size_t from, std::vector<uint32_t> indices, const FoldOptions& fold);
-// So do its twins that are about to do something else, or all. Returns the new classes.
+// Makes classes of those twins of class `from` that diverge now, or of `all`. Returns the indices of the new classes.
 std::vector<size_t> part_twins(std::vector<ClassRun>& class_runs, size_t from, bool all, const FoldOptions& fold);
 
 }  // namespace warpfold::sim

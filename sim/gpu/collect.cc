@@ -1,4 +1,4 @@
-// What a run has come to: sums over the SMs of each class.
+// Results of a run: sums over the SMs of each class.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -17,7 +17,7 @@
 namespace warpfold::sim {
 namespace {
 
-// A launch's work as its programs hold it.
+// Returns the work of all CTAs of a launch, from its programs.
 Work held_by(const KernelImage& image) {
   WorkTable table(image);
   Work work;
@@ -27,7 +27,7 @@ Work held_by(const KernelImage& image) {
 
 }  // namespace
 
-// What was skipped, by SM class and length of the period.
+// Reports the skipped periods by SM class and length.
 FoldReport GpuRun::fold_report() const {
   FoldReport report;
   report.mode = fold_.mode == FoldMode::kOff ? Folded::kOff : Folded::kNone;
@@ -54,11 +54,11 @@ FoldReport GpuRun::fold_report() const {
   return report;
 }
 
-// A sample of SMs runs one launch.
+// True if the simulated SMs are a sample. Such a run has one launch, and all of its classes are sampled.
 bool GpuRun::sampled() const { return class_runs_.front().sampled; }
 
-// A sample has run about as many instructions as its launch's programs hold, and asked for about as many bytes. Its counts are
-// scaled to those.
+// Returns the scale from a sample's counts to the launch's work. A sample of SMs runs about as many instructions as the
+// launch's programs hold, and requests about as many bytes; the scale makes them equal.
 GpuRun::Scale GpuRun::scale(uint64_t Work::*of) const {
   if (!sampled() || !ended(0)) return {};
   Scale scale{.held = held_by(images_.front()).*of, .counted = 0};
@@ -69,7 +69,8 @@ GpuRun::Scale GpuRun::scale(uint64_t Work::*of) const {
   return scale;
 }
 
-// SMs that have received the same make one; those of a sample have all received something else.
+// Returns the number of SM classes. If every SM is simulated, SMs that have received the same CTAs count as one class.
+// With a sample, every SM that it represents counts as a class, since unequal CTAs give each SM other work.
 size_t GpuRun::sm_classes() const {
   std::set<std::vector<CtaList>> received;
   uint64_t sms = 0;
@@ -128,7 +129,7 @@ Timeline GpuRun::collect_timeline() const {
   return timeline;
 }
 
-// `lost` says what an SM of the launch has lost to a culprit by a resource.
+// Sums warp-cycles that were absent, by culprit and resource. `lost` returns those of one SM.
 template <typename Lost>
 std::vector<Losses> GpuRun::collect_absences(Lost lost) const {
   const Scale scale = this->scale(&Work::instructions);
@@ -185,7 +186,8 @@ void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
   collect_company(launch, counters);
 }
 
-// Some warps of a CTA exit before it ends: of its warp slots' time together, the share that its warps are resident of all of it.
+// Converts time of warp slots to resident warp-cycles. A CTA holds its warp slots until it ends, but some of its warps
+// exit earlier. The share of slot time that is spent beside a launch is taken as the share of resident warp-cycles.
 void GpuRun::collect_company(int launch, KernelCounters& counters) const {
   __extension__ using Wide = unsigned __int128;
   std::vector<uint64_t> held(released_.size());
@@ -201,7 +203,7 @@ void GpuRun::collect_company(int launch, KernelCounters& counters) const {
   }
 }
 
-// A scaled sum of instructions is off by rounding. The segment that issues most takes the difference.
+// Rounding leaves a scaled sum of instructions slightly off. The segment that issues most takes the difference.
 void GpuRun::collect_segments(int launch, KernelCounters& counters) const {
   constexpr auto kSelected = static_cast<size_t>(WarpState::kSelected);
   const auto launches = static_cast<int>(released_.size());
@@ -291,7 +293,8 @@ void settle_resources(const Spec& spec, Outcome& outcome) {
   for (const isa::PipeRow& row : isa::kMathPipes) capacities[std::string(row.name)] = sub_core_cycles;
   for (ResourceUse& use : outcome.resources) {
     use.capacity = capacities.at(use.name);
-    // What is written leaves whenever nothing is read: by the end at most what DRAM can have moved.
+    // L2 writes dirty bytes back whenever DRAM has nothing to read. Bytes beyond DRAM's capacity have not been written
+    // by the end.
     if (use.name == "dram") use.busy = std::min(use.busy, use.capacity);
   }
 }

@@ -15,7 +15,8 @@
 namespace warpfold::sim {
 namespace {
 
-// Placement order: higher priority first, then the lower stream, then as written.
+// Returns each launch's rank in the order of placement: higher priority first, then the lower stream, then the order in
+// which the launches are given.
 std::vector<int> placement_order(const std::vector<Launch>& launches) {
   std::vector<int> order(launches.size());
   std::iota(order.begin(), order.end(), 0);
@@ -28,7 +29,7 @@ std::vector<int> placement_order(const std::vector<Launch>& launches) {
   return rank;
 }
 
-// CTAs that an SM holds at a time when the kernel has the GPU, or `sms` of it, for itself.
+// Returns the CTAs that an SM holds at a time if the kernel has the GPU's SMs, or `sms` of them, to itself.
 uint32_t ctas_alone(const KernelImage& image, uint64_t sms) {
   return static_cast<uint32_t>(std::min<uint64_t>(image.ctas_per_sm, (image.kernel->ctas() + sms - 1) / sms));
 }
@@ -66,7 +67,7 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
   }
   for (ClassRun& class_run : class_runs_) start(class_run, launches, epoch_of, options.issue_log);
   for (ClassRun& class_run : class_runs_) class_run.sm->memory().set_dirty_bytes(options.dirty_bytes / spec.memory.sm_count);
-  // The issue log is one list for all SMs.
+  // The issue log is one list for all SMs, so only one thread may write to it.
   const unsigned threads = options.issue_log != nullptr ? 1 : options.threads;
   sharing_.emplace(spec_, images_, class_runs_, distributor_, fold_, std::min<unsigned>(threads, spec.memory.sm_count));
 }
@@ -95,10 +96,12 @@ Outcome GpuRun::until_idle() {
   return run();
 }
 
-// Where launches take no time the next one begins in a cycle that has been run, and what an SM was before that is gone.
+// If launches take no time, the next launch begins in a cycle that has already run. The SM's state before that cycle,
+// which would have to be pristine, is gone.
 bool GpuRun::may_leave_idle() const { return !all_sms_ && spec_.kernel_launch > 0; }
 
-// What a run does up to its stop, it must do whatever launches come later: they bound no launch (SmLaunch::any).
+// Stopping is valid only if later launches cannot affect earlier cycles. Reservations and quotas (SmLaunch::any) let
+// them: such bounds depend on all launches of the epoch.
 bool GpuRun::may_stop() const {
   const std::vector<SmLaunch>& launches = class_runs_.front().sm->state().launches;
   return may_leave_idle() && !timeline_ && alternative_bounds_.empty() && std::ranges::none_of(launches, &SmLaunch::any);
@@ -117,7 +120,7 @@ Outcome GpuRun::run() {
     }
   }
   sharing_->part();
-  // In a deadlock twins hang alike.
+  // Twins that are left, as after a deadlock, hang like their class and count as classes.
   for (size_t m = 0; m < class_runs_.size(); ++m) part_twins(class_runs_, m, true, fold_);
   const uint64_t dirty_bytes = sharing_->dirty_bytes();
   std::erase_if(class_runs_, [](const ClassRun& class_run) {
@@ -132,7 +135,7 @@ Outcome GpuRun::run() {
   outcome.deadlocked = !stopped_ && deadlocked();
   if (outcome.deadlocked) {
     outcome.deadlock.report = deadlock_report();
-    // CTAs are missed for ever.
+    // In a deadlock warps are absent without end, so their number of cycles means nothing.
     for (KernelCounters& kernel : outcome.kernels) std::ranges::fill(kernel.absent, Losses{});
     for (AlternativeBounds& other : outcome.alternative_bounds) {
       for (std::vector<Losses>& absent : other.absent) std::ranges::fill(absent, Losses{});
@@ -147,14 +150,14 @@ Outcome GpuRun::run() {
   return outcome;
 }
 
-// Classes that use no memory run by themselves; so does one that does, until another one begins to. None does while several want
-// the next CTA of a launch.
+// Runs classes that use no memory by themselves, and a single class that uses memory until another one begins to. If
+// several classes use memory, or want the next CTA of a launch, all classes run together.
 void GpuRun::run_classes() {
   const std::vector<size_t> asking = sharing_->asking();
   const Cycle point = idle_from_;
   const bool contended = distributor_.contended(class_runs_);
   if (asking.size() > 1 || contended) {
-    const bool waits = idle_from_ != kNever;  // SMs without work wait for a launch
+    const bool waits = idle_from_ != kNever;  // idle SMs wait for a launch
     return sharing_->run_together({.until = point, .ahead = most_ahead(), .while_many = !waits && !contended}, fold_);
   }
   sharing_->part();
@@ -165,7 +168,7 @@ void GpuRun::run_classes() {
     if (!alone && sharing_->uses_memory(class_run)) continue;
     if (alone) sharing_->run_alone(class_run);
     advance(m, alone ? until : point);
-    release_ready();  // before the next one runs: it may have waited for just this
+    release_ready();  // before the next class runs: it may wait for a launch that has just ended
     if (stopped_ || distributor_.contended(class_runs_)) break;
   }
 }
@@ -183,12 +186,13 @@ void GpuRun::advance(size_t m, Cycle until) {
   }
 }
 
-// Where launches wait for others, no SM runs further ahead of the rest than a launch end may take effect.
+// Returns the most cycles by which an SM may run ahead of another. While launches wait, it is the time that a launch
+// end takes to act.
 Cycle GpuRun::most_ahead() const {
   return std::ranges::all_of(released_, std::identity{}) ? kNever : std::max<Cycle>(spec_.kernel_launch, 1);
 }
 
-// What was issued is what the programs hold.
+// Throws std::logic_error unless every launch has issued the instructions, and run the CTAs, that its programs hold.
 void GpuRun::check_conservation(const Outcome& outcome) const {
   for (const size_t l : outcome.ran) {
     const traces::Kernel& kernel = *images_[l].kernel;
@@ -208,7 +212,8 @@ void GpuRun::release_ready() {
   }
   if (stops_when_idle_) {
     idle_from_ = idle_from(next);
-    // What is still under way comes first, shared with SMs that wait for this time, as it is where a launch is released.
+    // Activity under way comes first. All SMs wait for idle_from_ and share L2 and DRAM until then, as they would if a
+    // launch were released in that cycle.
     if (idle_from_ != kNever && std::ranges::any_of(class_runs_, [&](const ClassRun& each) { return each.next < idle_from_; })) {
       for (ClassRun& class_run : class_runs_) class_run.next = std::min(class_run.next, idle_from_);
       return;
@@ -229,8 +234,9 @@ void GpuRun::release_ready() {
   }
 }
 
-// `next`: per launch, when it may begin. When that is, where all that has been released has ended and they begin when a run of
-// their own would; kNever otherwise.
+// Returns the cycle at which an idle GPU may begin the next launch; kNever: the GPU is not idle. All released launches
+// must have ended, and the next one must begin `kernel_launch` cycles after the last end, as in a run of its own.
+// `next`: per launch, the cycle at which it may begin; kNever: not known yet.
 Cycle GpuRun::idle_from(const std::vector<Cycle>& next) const {
   const Cycle at = std::ranges::min(next);
   if (at == kNever || std::ranges::none_of(released_, std::identity{})) return kNever;
@@ -243,8 +249,8 @@ Cycle GpuRun::idle_from(const std::vector<Cycle>& next) const {
   return at == end + spec_.kernel_launch ? at : kNever;
 }
 
-// All SMs are pristine. Before they are asked, each takes an even part of the dirty lines: a pristine SM has room for
-// no more.
+// True if all SMs are pristine in cycle `at`. First gives each SM an equal part of L2's dirty bytes, since a pristine
+// SM has room for no more.
 bool GpuRun::idle_at(Cycle at) {
   sharing_->serve_evenly(at);
   return std::ranges::all_of(class_runs_, [at](ClassRun& class_run) { return is_pristine(*class_run.sm, at); });
@@ -262,8 +268,9 @@ Cycle GpuRun::end_of(int launch) const {
   return end;
 }
 
-// How far a class may run by itself. What it waits for itself cannot come before it has done its own part, at which it stops;
-// what others have to finish for it acts `kernel_launch` cycles after the earliest of them could end it.
+// Returns the cycle up to which a class may run by itself. A release that waits for the class itself comes only after
+// the class has ended a launch, where it stops anyway. A release that waits for other classes alone comes at the
+// earliest `kernel_launch` cycles after the next activity of one of them.
 Cycle GpuRun::horizon(const ClassRun& class_run) const {
   const Cycle launch = std::max<Cycle>(spec_.kernel_launch, 1);
   Cycle least = kNever;
@@ -297,7 +304,7 @@ std::string GpuRun::waiting_classes() const {
   return report;
 }
 
-// Most SMs hang alike: each report once.
+// Lists each distinct report once, since most SMs hang alike.
 std::string GpuRun::waiting_sms() const {
   std::vector<std::pair<std::string, std::vector<size_t>>> reports;
   for (size_t m = 0; m < class_runs_.size(); ++m) {

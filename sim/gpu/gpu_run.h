@@ -17,20 +17,22 @@ namespace warpfold::sim {
 
 using traces::Launch;
 
-// The chip: one SM per class, or for several as long as they do the same; launches released as their dependences end on every
-// class. SMs influence each other only through launch ends, which take `kernel_launch` cycles to act: no SM runs further ahead of
-// another than that.
+// Simulates the chip: one SM for each SM class, or for a class and its twins. A launch is released when its dependences
+// have ended on every class.
 //
-// L2 and DRAM they share (ChipSharing). With Options::all_sms every SM that receives a CTA is simulated, and all meet each other
-// there from the start to the end.
+// SMs influence each other through launch ends, through the queues of CTAs (WorkDistributor), and through L2 and DRAM
+// (ChipSharing). A launch end takes `kernel_launch` cycles to act, so an SM may run that far ahead of another.
+//
+// With Options::all_sms every SM that receives a CTA is simulated, and all of them share L2 and DRAM throughout.
 class GpuRun {
  public:
   GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, const Options& options);
 
-  // Resources have yet to be set against the whole time (settle_resources).
+  // Runs all launches. The capacities of resources are set later, from the total time (settle_resources).
   Outcome run();
-  // The same, but no further than to where all that has been released has ended and every SM is pristine, while others have yet to
-  // be released: what they do is a run of its own.
+  // Runs until the GPU is idle or all launches have ended. The GPU is idle if all released launches have ended and
+  // every SM is pristine. Launches that have not been released by then are a run of their own; Outcome::ran lists the
+  // others.
   Outcome until_idle();
 
  private:
@@ -49,10 +51,10 @@ class GpuRun {
   Cycle horizon(const ClassRun& class_run) const;
   FoldReport fold_report() const;
   bool sampled() const;
-  // From what the simulated SMs have counted to what all SMs have.
+  // Scales the counts of a sample of SMs to the launch's work.
   struct Scale {
-    uint64_t held = 0;  // 0: they are the same
-    uint64_t counted = 0;
+    uint64_t held = 0;     // work that the launch's programs hold; 0: counts stay as they are
+    uint64_t counted = 0;  // work that the sample has counted
     uint64_t operator()(uint64_t count) const {
       __extension__ using Wide = unsigned __int128;
       return held == 0 || counted == 0 ? count : static_cast<uint64_t>(Wide{count} * held / counted);
@@ -86,18 +88,18 @@ class GpuRun {
   std::vector<std::vector<int>> depends_on_;  // per launch
   WorkDistributor distributor_;
   std::vector<bool> released_;
-  std::vector<Cycle> released_at_;  // per launch, where released
+  std::vector<Cycle> released_at_;  // per launch: cycle of its release, once released
   bool stops_when_idle_ = false;
   bool stopped_ = false;
-  Cycle idle_from_ = kNever;  // all launches have ended, what is under way is run to its end or to here
+  Cycle idle_from_ = kNever;  // if the GPU is idle: cycle of the next release; activity under way runs up to it
   bool all_sms_;
-  bool folds_;                           // SMs have a SmFolding
+  bool folds_;                           // each SM has a SmFolding
   std::optional<SkipCheck> skip_check_;  // FoldOptions::check_skips
   std::vector<ClassRun> class_runs_;     // one SM of each class, or each SM
   std::optional<ChipSharing> sharing_;
 };
 
-// What resources could have done in the time that all has taken.
+// Sets the capacity of each resource: its largest use possible in the outcome's total time.
 void settle_resources(const Spec& spec, Outcome& outcome);
 
 }  // namespace warpfold::sim

@@ -15,7 +15,7 @@
 namespace warpfold::sim {
 namespace {
 
-// Whether the launches could have these bounds at all.
+// True if check_bounds accepts the launches with these bounds.
 bool admits(const Spec& spec, std::vector<Launch> launches, const std::vector<PlacementBounds>& bounds,
             const std::vector<KernelImage>& images) {
   for (size_t l = 0; l < launches.size(); ++l) {

@@ -20,19 +20,22 @@ namespace warpfold::sim {
 using traces::Launch;
 using traces::SmRange;
 
-// Runs the launches on the GPU: one representative SM for each class of SMs that receive the same CTAs, or, with Options::all_sms,
-// every SM. They share L2 and DRAM. Fails where a CTA can never fit or a kernel is for another architecture.
+// Simulates the launches on the GPU: one SM for each class of SMs that receive the same CTAs, or every SM with
+// Options::all_sms. The SMs share L2 and DRAM. Fails if a CTA can never fit or a kernel is for another architecture.
 Expected<Outcome> simulate(const Spec& spec, const std::vector<Launch>& launches, const Options& options = {});
-// On the machine that make_spec makes of `gpu`.
+// Simulates the launches on the machine that make_spec makes of `gpu`. Also fails if make_spec does.
 Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, const Options& options = {});
 
-// The same simulation with every instruction replayed; looked up in the run cache of its options where it was.
+// Repeats a simulation with every instruction replayed. If the run is an epoch of a plan, the replay is looked up in
+// the run cache of its options.
 std::shared_ptr<const Outcome> replayed(const MadeRun& run);
 
-// Two lists of launches of which one may be simulated as other bounds of the other: they are the same in all but these.
+// True if the two lists of launches differ in reservations and quotas only. The bounds of one list may then be
+// alternative bounds in a simulation of the other.
 bool same_but_for_bounds(const std::vector<Launch>& one, const std::vector<Launch>& other);
 std::vector<PlacementBounds> bounds_of(const std::vector<Launch>& launches);
-// What simulate() would return for Options::alternative_bounds[which] of `outcome`; nothing where it is not the same.
+// Returns the outcome that the launches would have under Options::alternative_bounds[which]; none if those bounds would
+// have changed the run.
 std::optional<Outcome> under_alternative_bounds(const Outcome& outcome, size_t which);
 
 }  // namespace warpfold::sim

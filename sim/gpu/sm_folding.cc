@@ -7,8 +7,8 @@
 namespace warpfold::sim {
 namespace {
 
-// Instructions without an exact recurrence, of all that the SM runs, after which work is taken. What is skipped exactly has no
-// error; a larger error allowed shortens the wait.
+// Returns the sampling delay: instructions without an exact recurrence before work is taken. The delay leaves time for
+// a recurrence, which has no error. If a larger error is allowed, the delay is shorter.
 uint64_t sampling_delay_for(const FoldOptions& options, const Sm& sm) {
   if (options.sampling_delay > 0) return options.sampling_delay;
   uint64_t work = 0;
@@ -16,7 +16,7 @@ uint64_t sampling_delay_for(const FoldOptions& options, const Sm& sm) {
     WorkTable table(*launch.image);
     for (const traces::CtaRun& run : launch.ctas) work += table.of_cta(run.cta_class).instructions * run.count;
   }
-  constexpr double kCoarseError = 0.005;  // relative, from which on the wait is shorter
+  constexpr double kCoarseError = 0.005;  // least relative error with the shorter delay
   const uint64_t haste = options.error < kCoarseError ? 1 : 8;
   constexpr uint64_t kLeast = 300'000;
   constexpr uint64_t kMost = 1'000'000;
@@ -57,14 +57,15 @@ void SmFolding::loop_ended(Sm& /*sm*/, Cycle now, Cycle limit) {
   if (!sampler_) return;
   if (skipped) {
     sampler_->restart();
-    // The delay grows by what has been skipped: what recurs now and then for a moment shall not keep a run from being sampled.
+    // An exact skip postpones sampling by the number of instructions skipped, up to a full delay. A run that recurs
+    // only now and then, for a moment, is still sampled.
     sampling_due_ = std::min(sampling_due_ + 2 * skipped->instructions, sm_->instructions() + sampling_delay_);
   } else {
     sample(now, limit);
   }
 }
 
-// The sampler measures during the second half of the delay, and so may take work at its end.
+// The sampler measures during the second half of the delay, so that it may take work when the delay ends.
 void SmFolding::sample(Cycle now, Cycle limit) {
   if (sm_->instructions() + sampling_delay_ / 2 < sampling_due_) return;
   const auto skip = sampler_->look(now, limit, {{0, 1, sm_}}, sm_->memory().memory().dirty_share());
@@ -72,7 +73,7 @@ void SmFolding::sample(Cycle now, Cycle limit) {
   if (!skip || sm_->instructions() < sampling_due_) return;
   if (sm_->control().shared) return sm_->control().end_sharing();
   took(sampler_->take(*skip).front());
-  sampling_due_ = 0;  // what follows will hardly recur either
+  sampling_due_ = 0;  // no further delay: the state will hardly recur later either
 }
 
 void SmFolding::took(const SampledSm::Taken& taken) {

@@ -10,24 +10,25 @@
 
 namespace warpfold::sim {
 
-// Shortens the run of one SM. At each loop end the Memoizer is asked first, which is exact. Where it skips nothing and the options
-// allow an error, a ChipSampler of this SM alone may take work away.
+// Folds the run of one SM. At each loop end, the Memoizer may skip periods, which is exact. If it skips nothing and the
+// options allow an error, a ChipSampler of this SM alone may extrapolate.
 class SmFolding : public SmObserver {
  public:
-  // `check`: of the skips of the run, which outlives this; none: they are not checked.
+  // `check`: replays a sample of the run's exact skips and outlives this object; none: they are not checked.
   SmFolding(const FoldOptions& options, Sm& sm, SkipCheck* check);
-  // For an SM that has passed the same states as `other`'s.
+  // For an SM that has passed the same states as `other`'s SM.
   SmFolding(const SmFolding& other, Sm& sm);
-  // For an SM that has skipped what `other`'s has, though it has passed other states.
+  // For the SM of a twin of `other`'s SM: it has skipped the same periods but passed other states. It starts with the
+  // record of skips and without snapshots.
   SmFolding(const FoldOptions& options, Sm& sm, const SmFolding& other);
 
   void loop_ended(Sm& sm, Cycle now, Cycle limit) override;
 
-  // Work has been taken of the SM.
+  // Record work that a sampler has taken from the SM: with the time skipped, or instructions alone.
   void took(const SampledSm::Taken& taken);
   void took(uint64_t instructions);
 
-  // The SM has been influenced from outside: no state before leads to one behind.
+  // Drops all snapshots and samples: something outside the SM has changed its state or its future.
   void disturbed();
 
   const Periods& periods() const { return memoizer_.periods(); }
@@ -40,11 +41,11 @@ class SmFolding : public SmObserver {
 
   Sm* sm_;
   Memoizer memoizer_;
-  std::optional<ChipSampler> sampler_;  // none: exact only
+  std::optional<ChipSampler> sampler_;  // none: nothing is estimated
   uint64_t sampling_delay_ = 0;         // instructions without an exact recurrence before work is taken
-  uint64_t sampling_due_ = 0;           // when the SM has issued so many
+  uint64_t sampling_due_ = 0;           // number of instructions issued by the SM from which on work may be taken
   Periods sampled_periods_;
-  uint64_t sampled_ = 0;  // instructions
+  uint64_t sampled_ = 0;  // instructions taken by samplers
 };
 
 }  // namespace warpfold::sim

@@ -35,7 +35,7 @@ std::vector<SmClass> WorkDistributor::lend_first(bool each) {
   std::vector<uint64_t> loans;
   for (const Queue& queue : queues_) loans.push_back(loan(queue));
   std::vector<SmClass> classes;
-  std::vector<std::vector<bool>> reached;  // [class][launch]: it may get CTAs of it
+  std::vector<std::vector<bool>> reached;  // [class][launch]: the class may get CTAs of the launch
   for (uint32_t sm = 0; sm < sm_count_; ++sm) {
     SmClass own{.sms = 1, .ctas = {}, .indices = {sm}};
     std::vector<bool> reaches;
@@ -98,8 +98,9 @@ bool WorkDistributor::asked(const std::vector<ClassRun>& class_runs) {
   return std::ranges::any_of(class_runs, [](const ClassRun& each) { return asks(each); });
 }
 
-// CTAs on loan for each SM: an even part of the CTAs alike at the front of the queue, where there are two for each. The last CTA
-// stays in the queue: an SM with a loan has CTAs left as long as the launch has.
+// Returns the number of CTAs to lend to each SM: an equal part of the run of equal CTAs at the front of the queue; 0 if
+// there are fewer than two for each SM. The launch's last CTA stays in the queue, so that an SM with a loan has CTAs
+// left as long as the launch has.
 uint64_t WorkDistributor::loan(const Queue& queue) {
   if (queue.left.empty()) return 0;
   const uint64_t each = (queue.left.front().count - (queue.left.size() == 1 ? 1 : 0)) / queue.range.count;
@@ -122,13 +123,14 @@ void WorkDistributor::recall(size_t launch, std::vector<ClassRun>& class_runs) {
   queue.left = std::move(left);
 }
 
-// Each SM of those that ask gets the next CTA, as long as there are any. SMs of a sample are in the place of the first of them.
+// Hands the next CTAs to the SMs that ask, as long as there are any. An SM of a sample asks for all the SMs that it
+// represents, in the place of the first of them.
 WorkDistributor::Gifts WorkDistributor::next_for(size_t launch, const std::vector<ClassRun>& class_runs,
                                                  const std::vector<size_t>& asking) {
   struct Asking {
     uint32_t warps;
     uint32_t sm;
-    const ClassRun* sample;  // that it stands for; none: itself
+    const ClassRun* sample;  // class of a sample, for all of whose SMs this one asks; none: the SM asks for itself
   };
   std::vector<Asking> order;
   for (const size_t c : asking) {
@@ -162,7 +164,8 @@ std::optional<uint32_t> WorkDistributor::gift_of(const Gifts& gifts, uint32_t sm
   return found == gifts.end() ? std::optional<uint32_t>{} : std::optional(found->second);
 }
 
-// Whether all SMs of the class and its twins may go on as one.
+// True if the class and its twins can still share one Sm: all SMs of the class, and all SMs of each twin, get equal
+// CTAs, and those of a twin fit those of the class.
 bool WorkDistributor::fit(const ClassRun& class_run, size_t launch, const Gifts& gifts) {
   const std::optional<uint32_t> first = gift_of(gifts, class_run.indices.front());
   const auto get = [&](const std::vector<uint32_t>& sms, std::optional<uint32_t> gift) {
@@ -189,7 +192,7 @@ void WorkDistributor::add_to_all(ClassRun& class_run, size_t launch, const Gifts
   for (ClassRun::Twin& twin : class_run.twins) twin.add(launch, *gift, *gift_of(gifts, twin.indices.front()), 1);
 }
 
-// SMs of a class without twins: those that get the shortest CTA, or none, keep its Sm.
+// Splits a class without twins into SMs that get equal CTAs. The SMs that get no CTA, or the shortest one, keep the Sm.
 void WorkDistributor::give_apart(size_t to, size_t launch, const Gifts& gifts, std::vector<ClassRun>& class_runs,
                                  Answer& answer) const {
   const traces::Kernel& kernel = *class_runs[to].sm->state().launches[launch].image->kernel;
@@ -222,7 +225,7 @@ WorkDistributor::Answer WorkDistributor::answer(std::vector<ClassRun>& class_run
     const SmState& state = each.sm->state();
     return std::pair(state.now, state.launches[static_cast<size_t>(state.asks)].order);
   };
-  std::vector<size_t> asking;  // who asked first, for the launch that comes first
+  std::vector<size_t> asking;  // classes that asked in the earliest cycle, for the first launch in placement order
   for (size_t m = 0; m < class_runs.size(); ++m) {
     if (!asks(class_runs[m])) continue;
     if (!asking.empty() && when(class_runs[m]) < when(class_runs[asking.front()])) asking.clear();
@@ -259,7 +262,7 @@ WorkDistributor::Answer WorkDistributor::answer(std::vector<ClassRun>& class_run
     SmState& state = class_run.sm->state();
     const CtaSource before = state.launches[launch].source;
     const CtaSource now = source(launch, class_run.indices.front());
-    // Who asked later asks again where CTAs come from elsewhere now.
+    // An SM that asked in a later cycle asks again if the source of its CTAs has changed.
     const bool asked = state.asks == static_cast<int>(launch) && (state.now == at || now != before);
     if (asked) state.asks = kNoLaunch;
     class_run.sm->take_from(static_cast<int>(launch), now, at + 1);

@@ -17,55 +17,58 @@ namespace warpfold::sim {
 using traces::Launch;
 using traces::SmRange;
 
-// The chip's queue of CTAs, one a launch: an SM with room gets the next CTA of the grid. SMs that have room in the same cycle get
-// theirs in order of the warps that they hold, the fewest first, then of their index (Gilman et al., "Demystifying the Placement
-// Policies of the NVIDIA GPU Thread Block Scheduler for Concurrent Kernels", 2020).
+// The chip's work distributor, with a queue of CTAs for each launch: an SM with room gets the next CTA of the grid. SMs
+// that have room in the same cycle are served in order of their resident warps, fewest first, then of their index
+// (Gilman et al., "Demystifying the Placement Policies of the NVIDIA GPU Thread Block Scheduler for Concurrent
+// Kernels", 2020).
 //
-// An SM that had to ask for each CTA could not be folded. Where the next two CTAs of every SM are alike, it makes no difference
-// which SM gets which: all SMs get as many of them beforehand, on loan. As soon as one SM has placed its last, the others give
-// theirs back to the queue. The distributor lends these again; where they are fewer than two for each SM, it hands them out one by
-// one. The result is that of the queue:
+// An SM that had to ask for each CTA could not be folded. If the next two CTAs of every SM are alike, the order in
+// which SMs get them makes no difference, so the distributor lends the same number of CTAs to every SM beforehand. As
+// soon as one SM has placed its last loan, all other SMs return theirs to the queue. The distributor lends the CTAs
+// again, or, if fewer than two are left for each SM, hands them out one by one. The result is the same as without
+// loans:
 //
-//   4 SMs, 11 CTAs alike   lent 2 each, queue 3    SM 0 has placed 2, SMs 1 to 3 one each: queue 3 + 3, no loans
-//                                                  from here on each goes to the SM that has room first
+//   4 SMs, 11 CTAs alike   lent 2 each, queue 3    SM 0 has placed 2, SMs 1 to 3 one each: queue 3 + 3, no loans;
+//                                                  from here on, each CTA goes to the SM that has room first
 class WorkDistributor {
  public:
-  // `shares`: SMs that get CTAs which begin alike share one Sm (ClassRun::Twin).
+  // `shares`: SMs whose CTAs begin alike are twins and share one Sm (ClassRun::Twin).
   WorkDistributor(const std::vector<Launch>& launches, uint32_t sm_count, const FoldOptions& fold, bool shares);
 
-  // Lends CTAs for the first time. Returns the SMs with their lists: SMs with equal lists in one class, or each in one of its own
-  // (`each`).
+  // Lends CTAs for the first time. Returns the SM classes: SMs with equal loans that may get CTAs of the same launches.
+  // SMs that no launch may use are left out. `each`: every SM is a class of its own.
   std::vector<SmClass> lend_first(bool each);
+  // Returns the source of the launch's next CTA on an SM.
   CtaSource source(size_t launch, uint32_t sm) const;
 
-  // Several SMs under simulation may get CTAs of one launch: which one gets the next hangs on what all do.
+  // True if several SMs under simulation may get CTAs of one launch: all of them decide which one gets the next CTA.
   bool contended(const std::vector<ClassRun>& class_runs) const;
-  // The cycle behind the next event that may place a CTA anywhere, where several SMs may get it: before it no SM does anything that
-  // another one's CTAs hang on. kNever: no two SMs want CTAs of one launch.
+  // Returns the cycle after the next event that may place a CTA on any SM. Up to then no SM can influence which CTAs
+  // another one gets. kNever: no two SMs want CTAs of one launch, or no such event is known.
   Cycle next_ask(const std::vector<ClassRun>& class_runs) const;
 
   static bool asks(const ClassRun& class_run) { return class_run.sm->state().asks != kNoLaunch; }
   static bool asked(const std::vector<ClassRun>& class_runs);
   struct Answer {
-    // A class of its own since, and the one that it was a part of.
+    // Class `to` has been split off class `from`.
     struct Parted {
       size_t from;
       size_t to;
     };
-    std::vector<Parted> parted{};  // in this order
-    bool ended = false;            // the last CTA of the launch is gone
+    std::vector<Parted> parted{};  // in the order of the splits
+    bool ended = false;            // the launch has no CTA left, in its queue or on loan
   };
-  // Answers those that asked first, for the launch of theirs whose CTAs are placed first. `class_runs` has room for a class for
-  // each SM.
+  // Answers the SMs that asked in the earliest cycle, for the first launch in placement order that they asked for.
+  // Splits classes whose SMs get different CTAs. Requires that `class_runs` has capacity for a class for each SM.
   Answer answer(std::vector<ClassRun>& class_runs);
 
  private:
   struct Queue {
     SmRange range{};
-    CtaList left{};                  // neither placed nor lent, in order
-    std::optional<uint32_t> lent{};  // the class of the CTAs that are on loan
-    bool ended = false;              // none is left, and none on loan
-    SampledQueue sampled{};          // which of those that have left are run, where SMs are a sample
+    CtaList left{};                  // CTAs that are neither placed nor lent, in grid order
+    std::optional<uint32_t> lent{};  // class of the CTAs on loan; none: no CTA is on loan
+    bool ended = false;              // no CTA is left, in the queue or on loan
+    SampledQueue sampled{};          // picks the CTAs that are simulated if the SMs are a sample
   };
   using Gifts = std::map<uint32_t, uint32_t>;  // SM to CTA class
 

@@ -10,7 +10,7 @@
 namespace warpfold::sim {
 namespace {
 
-// Four chains, which a processor follows at once.
+// Hashes words in four independent chains, which a processor computes in parallel.
 uint64_t hash_of(const std::vector<uint64_t>& words) {
   constexpr size_t kChains = 4;
   const auto join = [](uint64_t hash, uint64_t word) { return (std::rotl(hash, 23) ^ word) * 0x9e3779b97f4a7c15ULL; };
@@ -36,7 +36,8 @@ Memoizer::Memoizer(const FoldOptions& options, Sm& sm, const Memoizer& other) : 
   last_instructions_ = sm.instructions();
 }
 
-// The filter widens while there is credit for many keys and narrows when there is none.
+// Returns true if the filter lets the fingerprint pass. The filter widens if there is credit for many keys, and narrows
+// if there is credit for none.
 bool Memoizer::passes(uint64_t print, uint64_t instructions) {
   credit_ += instructions - last_instructions_;
   last_instructions_ = instructions;
@@ -72,15 +73,15 @@ void Memoizer::forget(size_t state) {
   if (entry != to) by_hash_.erase(entry);
 }
 
-// The place for a state: of the oldest in its ring.
+// Returns the place of the ring's oldest state, for the next state.
 size_t Memoizer::Ring::next() {
   const size_t place = first + at;
   at = (at + 1) % kStates;
   return place;
 }
 
-// Moves scratch_ to where it is kept. Of most states only the hash is still known when they come back: then they are kept in a ring
-// of their own for the next time.
+// Moves scratch_ into a ring and returns its place. When a state comes back, most often only its hash is still known.
+// Such a state goes into a second ring, where it is kept longer, for its next return.
 size_t Memoizer::keep_snapshot(uint64_t hash) {
   if (seen_.size() == kMostHashes) seen_.clear();
   const bool seen_before = !seen_.insert(hash).second;
@@ -103,7 +104,7 @@ std::optional<Memoizer::FastForwarded> Memoizer::loop_ended(Cycle now, Cycle lim
   const auto [from, to] = by_hash_.equal_range(hash);
   for (auto entry = from; entry != to && !done; ++entry) done = fast_forward(states_[entry->second], state, limit);
   if (done) {
-    // The same state, later: what counts has moved.
+    // Take the snapshot anew: after the skip the state has the same key, but other counts, trips and times.
     take_snapshot(now + done->by.cycles, state);
     last_instructions_ = state.instructions;
     burst_ = kFirstKeys;
@@ -122,14 +123,15 @@ void Memoizer::disturbed() {
   state_replaced();
 }
 
-// None where not one period may follow.
+// Skips all periods that may follow `after`. Returns none if there is no such period.
 std::optional<Memoizer::FastForwarded> Memoizer::fast_forward(const Snapshot& before, const Snapshot& after, Cycle limit) {
   if (!options_.enables(Mechanism::kRecurrence)) return std::nullopt;
   std::vector<const CtaList*> ctas;
   for (const SmLaunch& launch : sm_->state().launches) ctas.push_back(&launch.ctas);
-  // Twins of the SM part from it on a last trip, which lies inside the last period that may follow.
+  // If the SM has twins, keep one period: they diverge on a last trip, which lies in the last period that may follow.
   FastForward found = recurrence(before, after, ctas, limit, sm_->control().shared ? 1 : 0);
-  // Most keys that come back do not recur: what is left of loops is a few words, a key some thousand.
+  // Compare keys last. Most states whose hash is known are no recurrence, and trips are a few words, a key some
+  // thousand.
   if (found.periods == 0 || before.key != after.key || before.classes != after.classes) return std::nullopt;
   if (check_ != nullptr) check_->recurrence(*sm_, before, after, ctas);
   move_on(*sm_, found, true);

@@ -7,12 +7,12 @@
 
 namespace warpfold::sim {
 
-// Repetitions of one period that an SM has passed without replaying them.
+// Repetitions of a period that an SM has skipped.
 struct Period {
-  uint64_t instructions = 0;  // of one repetition
+  uint64_t instructions = 0;  // issued in one repetition
   uint64_t repeats = 0;
 };
 
-using Periods = std::map<Cycle, Period>;  // by length
+using Periods = std::map<Cycle, Period>;  // by length of the period
 
 }  // namespace warpfold::sim

@@ -5,7 +5,7 @@
 namespace warpfold::sim {
 namespace {
 
-// A place in a sequence of runs.
+// A position in a list of CTAs, which is a sequence of runs.
 class Position {
  public:
   Position(const CtaList& runs, uint64_t at) : runs_(runs) { forward(at); }
@@ -24,7 +24,7 @@ class Position {
   uint64_t in_run_ = 0;
 };
 
-// CTAs from `first` on for which the CTA `period` later is of the same class.
+// Returns the number of consecutive CTAs from `first` on that have the same class as the CTA `period` later.
 uint64_t repeated(const CtaList& runs, uint64_t first, uint64_t period) {
   Position one(runs, first);
   Position other(runs, first + period);
@@ -49,7 +49,8 @@ uint64_t bound_by_loops(const Trips& before, const Trips& after, std::vector<uin
   return periods;
 }
 
-// A wait that has gone on for the whole period began when it began; any other began a period later.
+// True if every wait either goes on since before the period, or began exactly a period later than the wait in its
+// place. Appends to `moves` by how much a period moves the begin of each wait.
 bool moments_fit(const Snapshot& before, const Snapshot& after, std::vector<Cycle>& moves) {
   const Cycle period = after.at - before.at;
   for (size_t i = 0; i < after.moments.size(); ++i) {
@@ -60,8 +61,9 @@ bool moments_fit(const Snapshot& before, const Snapshot& after, std::vector<Cycl
   return true;
 }
 
-// Periods after which a level has come to no bound, if it changes in each as it has changed in this one. 0 where it may have come
-// to one in this period. In between a period it is at most `added` higher than at its start and as much lower as leaves.
+// Returns the number of periods in which a level reaches neither of its bounds, if each period changes it as the last
+// one did; 0 if it may have reached one in the last period. Within a period, the level rises by at most `added` above
+// its start and falls by at most `left` below it.
 uint64_t bound_by_level(const Snapshot::Level& before, const Snapshot::Level& after) {
   if (before == after) return kUnbounded;
   const uint64_t added = after.added - before.added;
@@ -72,7 +74,8 @@ uint64_t bound_by_level(const Snapshot::Level& before, const Snapshot::Level& af
   return (after.at - std::min(after.at, left)) / (before.at - after.at);
 }
 
-// Of equal keys only where a field was left out of them.
+// True if both snapshots hold as many figures of each kind. States with equal keys do, unless a test has left a field
+// out of the key.
 bool same_shape(const Snapshot& before, const Snapshot& after) {
   return before.counts.size() == after.counts.size() && before.levels.size() == after.levels.size() &&
          before.trips.as_many(after.trips) && before.moments.size() == after.moments.size();
@@ -123,7 +126,7 @@ FastForward recurrence(const Snapshot& before, const Snapshot& after, const std:
     by.placed.push_back(after.placed[l] - before.placed[l]);
     periods = std::min(periods, bound_by_ctas(*ctas[l], before.placed[l], after.placed[l]));
   }
-  // Nothing is consumed: a machine that goes round without getting on. It never ends, and replaying it shows that.
+  // Unbounded: the period consumes nothing, so the machine makes no progress. A replay of it never ends either.
   if (periods == kUnbounded || periods <= kept) return {};
   periods -= kept;
   by.periods = periods;

@@ -9,25 +9,28 @@
 
 namespace warpfold::sim {
 
-// A state of an SM equals an earlier one, `before`, of its own trajectory: how many whole periods may follow `after` unseen if the
-// keys are equal. Every question of the program must be answered in them as it was answered between the two states. 0 where the
-// first period already may not follow, or where the states count other things (a warp is elsewhere in its loops).
+// Returns the longest fast-forward by whole periods that may follow `after`, if the two states of one SM have equal
+// keys. Every question of the program must be answered in those periods as it was answered between the states. Returns
+// no periods if an answer changes in the first one, if a wait does not repeat, or if nothing bounds their number.
 //
-// `ctas`: per launch the classes that the SM receives, in order. `limit`: no period may reach it.
+// `ctas`: per launch, the SM's list of CTAs. `limit`: no period ends after it. `kept`: periods to leave out of those
+// that may follow.
 FastForward recurrence(const Snapshot& before, const Snapshot& after, const std::vector<const CtaList*>& ctas, Cycle limit,
                        uint64_t kept = 0);
 
-// What the periods, repetitions of what happened between the two states, count. A charge that was made for the first time in
-// between starts at 0.
+// Sets the growth of counts and charges over by.periods repetitions of the period between the two states. A charge that
+// does not exist in `before` starts at 0.
 void count(const Snapshot& before, const Snapshot& after, FastForward& by);
 
-constexpr uint64_t kUnbounded = ~uint64_t{0};  // periods that nothing bounds
+constexpr uint64_t kUnbounded = ~uint64_t{0};  // number of periods if nothing bounds it
 
-// The parts of it. Periods that a warp's loops allow, `depth` trip counts before and after: loops around the outermost one that has
-// moved are where they were, that one has trips left, and those inside it stand where they stood. Appends what a period consumes.
+// Returns the number of periods that a warp's loops allow, for recurrence(). `before`, `after`: trips left of the loops
+// around the warp, the outermost one first. All loops must have equal trips left in both, but for one loop of the same
+// warp, which must have a trip left after the last period. Appends to `consumed` the trips that a period takes.
 uint64_t bound_by_warp(std::span<const uint64_t> before, std::span<const uint64_t> after, bool same_warp,
                        std::vector<uint64_t>& consumed);
-// Periods for which placements go on as in the last one, with a CTA left after them.
+// Returns the number of periods in which the classes of placed CTAs repeat those of the last period, with at least one
+// CTA left after them.
 uint64_t bound_by_ctas(const CtaList& runs, uint64_t placed_before, uint64_t placed_after);
 
 }  // namespace warpfold::sim

@@ -13,7 +13,7 @@
 namespace warpfold::sim {
 namespace {
 
-// The same numbers on every machine.
+// Returns a pseudo-random word for the number of a skip, the same on every machine.
 uint64_t mixed(uint64_t word) {
   constexpr uint64_t kSeed = 0x9e3779b97f4a7c15ULL;
   word = (word + kSeed) * 0xbf58476d1ce4e5b9ULL;
@@ -21,7 +21,7 @@ uint64_t mixed(uint64_t word) {
   return word ^ word >> 31;
 }
 
-// What a state has come to, where two of them may differ.
+// A named figure of a state, for comparison.
 struct Figure {
   std::string name;
   uint64_t value;
@@ -57,7 +57,7 @@ std::vector<Figure> figures_of(const Sm& sm) {
   return figures;
 }
 
-// The fields of a key, one after the other.
+// Records the fields of a state key by name.
 class FieldsOfKey : public KeyFilter {
  public:
   explicit FieldsOfKey(const std::string& omitted) : omitted_(omitted) {}
@@ -88,7 +88,7 @@ Snapshot snapshot_of(Sm& sm, Cycle at, const std::string& omitted) {
   return snapshot;
 }
 
-// Those with CTAs on the SM.
+// Names the kernels that have CTAs on the SM.
 std::string kernels_on(const Sm& sm) {
   std::string names;
   const SmState& state = sm.state();
@@ -111,7 +111,7 @@ std::optional<std::string> first_difference(const std::vector<Figure>& replayed,
          amount(one->value, other->value) + ")";
 }
 
-// Words whose parts have no names.
+// Compares words that have no names of their own.
 std::optional<std::string> first_difference(std::string_view name, const std::vector<uint64_t>& replayed,
                                             const std::vector<uint64_t>& skipped) {
   const auto [one, other] = std::ranges::mismatch(replayed, skipped);
@@ -140,7 +140,7 @@ std::optional<std::string> difference(Sm& replayed, Sm& skipped, Cycle at, const
   return std::nullopt;
 }
 
-// An SM in the same state, which nothing observes.
+// Returns an SM in the same state, without an observer.
 Sm copy_of(const Sm& sm) { return {sm.spec(), sm.state()}; }
 
 void replay(Sm& sm, Cycle until) {
@@ -150,7 +150,8 @@ void replay(Sm& sm, Cycle until) {
 
 }  // namespace
 
-// The first skip, and by their number every so many of the others.
+// True if the next skip is checked: the first one, then pseudo-randomly one in kOneIn, as long as instructions are
+// left.
 bool SkipCheck::draw(uint64_t instructions) {
   ++skips_;
   if ((checked_ > 0 && mixed(skips_) % kOneIn != 0) || instructions > instructions_left_) return false;

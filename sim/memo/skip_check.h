@@ -10,7 +10,7 @@
 
 namespace warpfold::sim {
 
-// Leaves a field out of a key (FoldOptions::omitted_field).
+// Leaves one field out of the state key (FoldOptions::omitted_field).
 class FieldOmitter : public KeyFilter {
  public:
   explicit FieldOmitter(const std::string& field) : field_(field) {}
@@ -20,28 +20,30 @@ class FieldOmitter : public KeyFilter {
   const std::string& field_;
 };
 
-// Replays a sample of the exact skips of a run before they are made (FoldOptions::check_skips). Two copies of the SM come to the
-// same cycle, one by replay and one by the skip; their states must be equal, and so must all that they have counted:
+// Replays a sample of a run's exact skips before they are made (FoldOptions::check_skips). Two copies of the SM reach
+// the same cycle, one by replay and one by a skip of one period. Their states and all their counts must be equal:
 //
-//   recurrence   S0 ---- period ---- S1 ---- replayed ----> a state that must be
-//                                    S1 ==== one period ==> this one
+//   S0 ---- period ---- S1 ---- replayed period ---> S2
+//                       S1 ==== skipped period ====> must equal S2
 //
-// The copies have no observer: nothing is skipped in them, also inside the period. A difference is a defect of folding: throws
-// std::logic_error with the kernels on the SM, the cycle, the figure and both values.
+// The copies have no observer, so nothing is skipped inside the replayed period. A difference is a defect of folding:
+// std::logic_error, with the kernels on the SM, the cycle, the figure and both values.
 class SkipCheck {
  public:
-  // `omitted_field`: what the run's keys leave out, this one's do too.
+  // `omitted_field`: field that the run's keys leave out, as those of the check must.
   explicit SkipCheck(std::string omitted_field) : omitted_field_(std::move(omitted_field)) {}
 
-  // `sm`, in state `after`, is about to skip repetitions of what came between the two states. `ctas`: of its launches.
+  // Checks, for a sample, a skip that `sm` is about to make: repetitions of the period between the two states. The SM
+  // must be in state `after`. `ctas`: per launch, the SM's list of CTAs.
   void recurrence(const Sm& sm, const Snapshot& before, const Snapshot& after, const std::vector<const CtaList*>& ctas);
 
   uint64_t skips() const { return skips_; }
   uint64_t checked() const { return checked_; }
 
  private:
-  // assumed: one in eight adds at most an eighth to what a run replays, but for periods within which much was skipped; those are
-  // bounded by instructions, to a tenth of a second a run at 20 million a second (docs/performance.md).
+  // assumed: one skip in eight adds at most an eighth to a run's replay, unless much was skipped within the period. The
+  // number of instructions bounds such periods: to a tenth of a second a run, at 20 million instructions a second
+  // (docs/performance.md).
   static constexpr uint64_t kOneIn = 8;
   static constexpr uint64_t kMostInstructions = 2'000'000;
 

@@ -8,7 +8,7 @@
 namespace warpfold::sim {
 namespace {
 
-// What a launch of an epoch has lost to others of it, among all launches.
+// Reindexes a figure per launch of an epoch, such as losses by culprit, to all launches.
 template <typename Figure>
 void spread(std::vector<Figure>& lost, const Epoch& epoch, size_t launches) {
   std::vector<Figure> all(launches);
@@ -51,7 +51,8 @@ void add_fold(const FoldReport& fold, FoldReport& whole) {
   whole.skips_checked += fold.skips_checked;
 }
 
-// Of a launch by itself, bounds are no matter: it misses what it would under any.
+// Adds the epoch's figures for alternative bounds. Bounds have no effect on a launch that runs by itself: its absences
+// are the same under all of them.
 void add_alternative_bounds(const Outcome& outcome, const Epoch& epoch, Outcome& whole) {
   for (size_t which = 0; which < whole.alternative_bounds.size(); ++which) {
     AlternativeBounds& all = whole.alternative_bounds[which];
@@ -74,7 +75,7 @@ Outcome empty_outcome(size_t launches, size_t alternative_bounds) {
   return whole;
 }
 
-// Some of its launches, begun at `begin`.
+// Adds the outcome of one epoch, which began in cycle `begin`.
 void add_part(const Outcome& outcome, const Epoch& part, uint64_t begin, Outcome& whole) {
   add_kernels(outcome, part, begin, whole);
   add_resources(outcome, whole);

@@ -10,11 +10,13 @@
 
 namespace warpfold::sim {
 
-// The outcome of those launches of a run that ran (Outcome::ran).
+// Reduces an outcome to the launches that ran (Outcome::ran).
 Outcome of_those_that_ran(Outcome outcome);
 
-// Outcomes of epochs, each of which has left an idle GPU to the next, as one: of all `launches`, in their order. Epochs begin
-// `kernel_launch` cycles after the end of the one before. Resources have yet to be set against the whole time (settle_resources).
+// Joins the outcomes of epochs that run one after the other into one outcome of all launches. Each epoch but the last
+// must have left the GPU idle; the next one begins `kernel_launch` cycles after its end. `launches`,
+// `alternative_bounds`: their numbers. The capacities of resources are set later, from the total time
+// (settle_resources).
 Outcome in_sequence(size_t launches, const std::vector<Epoch>& epochs, const std::vector<std::shared_ptr<const Outcome>>& outcomes,
                     size_t alternative_bounds, Cycle kernel_launch);
 

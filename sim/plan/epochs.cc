@@ -10,7 +10,7 @@ namespace warpfold::sim {
 
 namespace {
 
-// [launch][other]: whether the launch waits for the other, directly or not. `depends_on`: of dependences().
+// Returns [launch][other]: the launch waits for the other one, directly or not. `depends_on`: result of dependences().
 std::vector<boost::dynamic_bitset<>> closure(const std::vector<std::vector<int>>& depends_on) {
   const size_t launches = depends_on.size();
   std::vector<boost::dynamic_bitset<>> waits(launches, boost::dynamic_bitset<>(launches));
@@ -42,11 +42,12 @@ std::vector<Epoch> epochs_of(const std::vector<Launch>& launches, bool serialise
   const auto waits = closure(dependences(launches, serialise));
   Epoch order(launches.size());
   for (size_t l = 0; l < order.size(); ++l) order[l] = l;
-  // Launches that wait for themselves, by way of others or not, never run.
+  // A launch that waits for itself, directly or not, never runs: leave all launches in one epoch.
   if (std::ranges::any_of(order, [&](size_t l) { return waits[l].test(l); })) return {order};
   // A launch that waits for more launches comes later.
   std::ranges::stable_sort(order, {}, [&](size_t l) { return waits[l].count(); });
-  // [at]: what all from there on wait for.
+  // by_all: launches that all launches from position `at` on wait for. waited_for[at]: how many of them come before
+  // `at`.
   boost::dynamic_bitset<> by_all(launches.size());
   by_all.set();
   std::vector<size_t> waited_for(launches.size());
@@ -77,7 +78,7 @@ std::vector<Launch> launches_of(const std::vector<Launch>& launches, const Epoch
     }
     launch.after = std::move(after);
   }
-  // Of streams it only matters which launches share one and which comes first.
+  // Renumber streams: only which launches share one, and the order of streams, has an effect.
   std::vector<int> streams;
   for (const Launch& launch : own) streams.push_back(launch.stream);
   std::ranges::sort(streams);

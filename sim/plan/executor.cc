@@ -9,7 +9,7 @@
 namespace warpfold::sim {
 namespace {
 
-// The places that launches have among others.
+// Returns the positions of `launches` in the epoch `of`.
 Epoch places_in(const Epoch& of, const Epoch& launches) {
   Epoch places;
   for (const size_t l : launches) places.push_back(static_cast<size_t>(std::ranges::lower_bound(of, l) - of.begin()));
@@ -24,7 +24,8 @@ uint64_t MadeRun::instructions_of_replay() const {
   return issued * outcome->sm_classes / std::max(outcome->sms_simulated, 1U);
 }
 
-// Epoch by epoch, as far as each of them leaves an idle GPU to the next; what comes after is one epoch.
+// Runs epoch by epoch as long as each one leaves the GPU idle. If an epoch does not, it and all later ones are
+// simulated as one epoch.
 Outcome Executor::run() {
   RunPlan plan = planner_.plan();
   std::vector<Shared> outcomes;
@@ -34,7 +35,7 @@ Outcome Executor::run() {
     const uint64_t dirty_bytes = e == 0 ? all_.options.dirty_bytes : outcomes[e - 1]->dirty_bytes;
     if (outcomes.back() == nullptr) outcomes.back() = run_epoch(plan.epochs[e], dirty_bytes);
     split_epoch(plan, e, outcomes.back()->ran);
-    // The report of a deadlock names what all launches wait for.
+    // The report of a deadlock names all launches that wait, so all are simulated together.
     if (outcomes.back()->deadlocked) return simulate_(all_, false);
     if (outcomes.back()->left_idle || e + 1 == plan.epochs.size()) continue;
     discarded_reports = outcomes.back()->folds;
@@ -61,7 +62,7 @@ Executor::Shared Executor::run_epoch(const Epoch& launches, uint64_t dirty_bytes
   return outcome;
 }
 
-// Without simulations that were discarded, and equal ones once.
+// Returns the simulations that the outcomes come from: each once, and none that was discarded.
 std::vector<std::shared_ptr<const MadeRun>> Executor::made_of(const std::vector<Shared>& outcomes) const {
   std::vector<std::shared_ptr<const MadeRun>> made;
   for (const auto& run : made_) {
@@ -71,8 +72,9 @@ std::vector<std::shared_ptr<const MadeRun>> Executor::made_of(const std::vector<
   return made;
 }
 
-// The outcome of an earlier epoch, where epoch `e` begins as that one did, L2 as dirty. It is not looked up in the run cache, which
-// other threads fill: which of two bounded runs is taken must not depend on them.
+// Returns the outcome of an earlier epoch whose launches epoch `e` repeats, with as many dirty bytes in L2; null if
+// there is none. The run cache is no substitute: other threads fill it, and the choice between two bounded runs must
+// not depend on them.
 Executor::Shared Executor::repeated(const RunPlan& plan, size_t e, const std::vector<Shared>& outcomes) const {
   if (!all_.options.alternative_bounds.empty() || !all_.options.fold.enables(Mechanism::kRunCache)) return nullptr;
   const Epoch& launches = plan.epochs[e];

@@ -13,13 +13,13 @@
 
 namespace warpfold::sim {
 
-// Runs a plan: epochs through the run cache, which Options names.
+// Runs all launches by a plan: epoch by epoch, each through the run cache of the options.
 class Executor {
  public:
-  // Simulates launches; `until_idle`: no further than to where all that has been released has ended and every SM is pristine.
+  // Simulates launches. `until_idle`: stops once all released launches have ended and every SM is pristine.
   using Simulate = std::function<Outcome(const RunInputs& inputs, bool until_idle)>;
 
-  // All outlive the executor.
+  // All arguments must outlive the executor.
   Executor(const Spec& spec, const RunInputs& all, const Simulate& simulate)
       : spec_(spec), all_(all), simulate_(simulate), planner_(spec, all.launches, all.options.serialise) {}
 
@@ -38,7 +38,7 @@ class Executor {
   const RunInputs& all_;
   const Simulate& simulate_;
   RunPlanner planner_;
-  std::vector<std::shared_ptr<const MadeRun>> made_;  // Options::keep_runs
+  std::vector<std::shared_ptr<const MadeRun>> made_;  // all simulations, if Options::keep_runs
 };
 
 }  // namespace warpfold::sim

@@ -14,22 +14,23 @@ namespace warpfold::sim {
 
 using traces::Launch;
 
-// What one simulation is given.
+// Inputs of one simulation.
 struct RunInputs {
   std::vector<Launch> launches;
   std::vector<KernelImage> images;  // [launch]
   Options options;
 };
 
-// A simulation and how it was made. The kernels of the launches, and the run cache of the options, belong to the caller of
-// simulate() and outlive this.
+// A simulation with its inputs, so that it can be repeated. The kernels of the launches and the run cache of the
+// options belong to the caller of simulate() and must outlive this object.
 struct MadeRun {
   Spec spec;
   RunInputs inputs;
-  bool until_idle = false;  // no further than to where all that had been released had ended and every SM was pristine
+  bool until_idle = false;  // stopped once all released launches had ended and every SM was pristine
   std::shared_ptr<const Outcome> outcome;
 
-  // Warp instructions that a replay issues, at most: SM classes that were represented by others have about as many.
+  // Returns about how many warp instructions a replay issues. SM classes outside a sample of SMs are taken to issue as
+  // many as those in it.
   uint64_t instructions_of_replay() const;
 };
 

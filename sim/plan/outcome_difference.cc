@@ -12,7 +12,8 @@ namespace {
 std::string_view name_of(WarpState state) { return state_name(state); }
 std::string_view name_of(Contended resource) { return contended_name(resource); }
 
-// Structured bindings name every member: one that is added does not compile until it is compared.
+// Compares two outcomes figure by figure. Structured bindings name every member, so a new member does not compile until
+// it is compared.
 class Comparison {
  public:
   Comparison(const Outcome& one, const Outcome& other) { compare(one, other); }
@@ -20,7 +21,8 @@ class Comparison {
   const std::optional<Difference>& found() const { return found_; }
 
  private:
-  // `name` makes a figure's name, of those that differ alone: most outcomes are equal, in some million figures.
+  // `name` makes the figure's name. It is called only for a figure that differs: most outcomes agree in all of some
+  // million figures.
   template <std::invocable Name>
   void number(Name name, uint64_t one, uint64_t other) {
     if (!found_ && one != other) found_ = Difference{kernel_, name(), one, other};
@@ -28,14 +30,14 @@ class Comparison {
   void number(const char* name, uint64_t one, uint64_t other) {
     number([name] { return std::string(name); }, one, other);
   }
-  // Values by an enum, in a row.
+  // Compares arrays indexed by an enum.
   template <typename Enum, typename Name, typename Values>
   void each_of(Name name, const Values& one, const Values& other) {
     if (found_ || one == other) return;
     for (size_t i = 0; i < one.size(); ++i)
       number([&] { return name() + std::string(name_of(static_cast<Enum>(i))); }, one[i], other[i]);
   }
-  // [culprit]
+  // Compares losses by culprit.
   template <typename Name>
   void losses(Name name, const std::vector<Losses>& one, const std::vector<Losses>& other) {
     number([&] { return name() + "culprits"; }, one.size(), other.size());
@@ -90,7 +92,7 @@ class Comparison {
     number([&] { return "resource " + name + ", capacity"; }, capacity, other.capacity);
   }
 
-  // Where they would have changed something, nothing else is counted.
+  // Bounds that would have changed the run have no further figures.
   void compare(const AlternativeBounds& one, const AlternativeBounds& other) {
     const auto& [same, absent] = one;
     number("same under alternative bounds", same ? 1 : 0, other.same ? 1 : 0);
@@ -105,7 +107,7 @@ class Comparison {
     static_cast<void>(fold);
     static_cast<void>(folds);
     static_cast<void>(made);
-    static_cast<void>(timeline);  // shows what was folded
+    static_cast<void>(timeline);  // depends on which stretches were folded
     number("kernels", kernels.size(), other.kernels.size());
     number("alternative bounds", alternative_bounds.size(), other.alternative_bounds.size());
     for (size_t k = 0; k < kernels.size() && !found_; ++k) {

@@ -5,7 +5,7 @@
 namespace warpfold::sim {
 namespace {
 
-// Launches that may begin now: not released before, and all that they wait for has ended.
+// Returns the launches that may begin now: not released yet, and all launches that they wait for have ended.
 std::vector<size_t> next_of(const std::vector<std::vector<int>>& depends_on, const std::vector<bool>& released,
                             const std::vector<bool>& ended) {
   std::vector<size_t> next;
@@ -25,7 +25,8 @@ bool same_but_for_names(const std::vector<Launch>& some, const std::vector<Launc
 
 }  // namespace
 
-// Goes through the outcome from end to end: whenever launches are released there, as many must be released here, and none else.
+// Steps through the launch ends of the outcome. Whenever launches of `before` are released, the same number of launches
+// of `epoch` must be released.
 std::optional<Epoch> repeated_prefix(const std::vector<Launch>& launches, const Epoch& epoch, const Epoch& before,
                                      const Outcome& outcome, bool serialise) {
   const std::vector<Launch> here = launches_of(launches, epoch);
@@ -36,7 +37,7 @@ std::optional<Epoch> repeated_prefix(const std::vector<Launch>& launches, const 
   std::vector<bool> released_there(there.size());
   std::vector<bool> ended_here(here.size());
   std::vector<bool> ended_there(there.size());
-  std::vector<size_t> place_of(there.size());  // of a launch there among those here
+  std::vector<size_t> place_of(there.size());  // for each launch there, the launch here that repeats it
   for (size_t ended = 0; ended < there.size();) {
     const std::vector<size_t> next_here = next_of(waits_here, released_here, ended_here);
     const std::vector<size_t> next_there = next_of(waits_there, released_there, ended_there);
@@ -61,7 +62,7 @@ std::optional<Epoch> repeated_prefix(const std::vector<Launch>& launches, const 
   if (!std::ranges::is_sorted(place_of)) return std::nullopt;
   Epoch part;
   for (const size_t l : place_of) part.push_back(epoch[l]);
-  // Whether bounds keep room of an SM is asked of all launches of an epoch.
+  // Bounds apply while any other launch of the epoch has CTAs left, so launches outside the prefix would affect it.
   const bool bounded = std::ranges::any_of(here, [](const Launch& launch) { return launch.any(); });
   if (bounded && part.size() < epoch.size()) return std::nullopt;
   if (!same_but_for_names(launches_of(launches, part), there)) return std::nullopt;

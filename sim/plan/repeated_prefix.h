@@ -8,8 +8,9 @@
 
 namespace warpfold::sim {
 
-// The launches of `epoch` that do what those of `before` did, of which `outcome` is, where all later launches of `epoch` wait for
-// their end: the same kernels but for their names, waited for by the same.
+// Returns the launches at the start of `epoch` that repeat those of the earlier epoch `before`: the same kernels,
+// whatever their names, with the same dependences. All other launches of `epoch` must wait for the end of these. None
+// if there is no such prefix. `outcome`: that of `before`.
 std::optional<Epoch> repeated_prefix(const std::vector<Launch>& launches, const Epoch& epoch, const Epoch& before,
                                      const Outcome& outcome, bool serialise);
 

@@ -14,19 +14,20 @@
 
 namespace warpfold::sim {
 
-// Outcomes of runs by what tells runs apart: machine, kernels, how those share it, and how the run is made. Two kernels are equal
-// whatever their names are. For many threads: a thread waits for a run that another one is making.
+// Outcomes of runs, found by machine, kernels, how the kernels share the machine, and how the run is simulated. Names
+// of kernels do not matter. Safe for several threads: a thread waits for a run that another thread is simulating.
 class RunCache {
  public:
-  // The outcome of a run of these launches; made by `make` at the first request. Of `options` accounting, folding,
-  // alternative bounds, what is dirty in L2 and whether launches are serialised tell runs apart.
+  // Returns the outcome of a run of these launches. The first request calls `make`; an exception from it reaches every
+  // request for that run. Options that tell runs apart: accounting, folding, alternative bounds, dirty bytes in L2, and
+  // whether launches are serialised.
   std::shared_ptr<const Outcome> get(const Spec& machine, const std::vector<traces::Launch>& launches, const Options& options,
                                      const std::function<Outcome()>& make);
 
  private:
   struct Run {
     Spec machine;
-    std::vector<traces::Kernel> kernels;   // nameless
+    std::vector<traces::Kernel> kernels;   // without their names
     std::vector<traces::Launch> launches;  // without their kernels
     bool serialise;
     AccountGranularity account;

@@ -9,7 +9,7 @@ namespace warpfold::sim {
 RunPlan RunPlanner::plan() const {
   RunPlan plan;
   plan.epochs = epochs_of(launches_, serialise_);
-  // Where launches take no time, no epoch is known to leave an idle GPU (GpuRun::may_leave_idle).
+  // If launches take no time, no epoch is known to leave the GPU idle (GpuRun::may_leave_idle).
   if (spec_.kernel_launch == 0 && plan.epochs.size() > 1) join_epochs(plan, 0);
   return plan;
 }

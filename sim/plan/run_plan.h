@@ -6,7 +6,8 @@
 
 namespace warpfold::sim {
 
-// How launches are run, as data: epochs, each one simulation, which begins when the one before has left an idle GPU.
+// A plan for running launches: a list of epochs. Each epoch is one simulation, which begins when the epoch before has
+// left the GPU idle.
 //
 //   stream 0: qkv, attention; stream 1: rng; attention after rng    {qkv, rng}, {attention}
 struct RunPlan {
@@ -18,7 +19,7 @@ class RunPlanner {
   RunPlanner(const Spec& spec, const std::vector<Launch>& launches, bool serialise)
       : spec_(spec), launches_(launches), serialise_(serialise) {}
 
-  // Of all launches.
+  // Returns a plan for all launches.
   RunPlan plan() const;
 
  private:
@@ -27,10 +28,10 @@ class RunPlanner {
   bool serialise_;
 };
 
-// A run finds out where it leaves an idle GPU. Epoch `e` is narrowed to the launches that `ran`, by their places in it; the others
-// are the next epoch.
+// Splits epoch `e` after a run that stopped at an idle GPU. The epoch keeps the launches in `ran`, which are positions
+// in the epoch; its other launches become the next epoch.
 void split_epoch(RunPlan& plan, size_t e, const std::vector<size_t>& ran);
-// Epoch `e` does not leave an idle GPU: it and all behind it are one.
+// Joins epoch `e`, which does not leave the GPU idle, and all later epochs into one.
 void join_epochs(RunPlan& plan, size_t e);
 
 }  // namespace warpfold::sim

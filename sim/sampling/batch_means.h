@@ -5,21 +5,22 @@
 
 namespace warpfold::sim {
 
-// One batch: what was done, and in how many cycles.
+// A batch: the work done between two samples, and its cycles.
 struct Batch {
   double done = 0;
   double cycles = 0;
 };
 
-// Student's t allows for few batches; those that depend on each other show when they are joined.
+// Least number of batches for an estimate: Student's t allows for so few.
 inline constexpr size_t kLeastBatches = 8;
 
-// Relative half width of the 99 % confidence interval of done per cycle over all batches (ratio estimator), the largest that
-// batches of this size, of two and of four together give: batches that depend on each other show when they are joined. 0 where
-// nothing was done at all. At least kLeastBatches of them.
+// Returns the relative half width of the 99 % confidence interval of work per cycle over all batches (ratio estimator).
+// It is the largest of three: for single batches, and for batches joined in twos and in fours, since joining shows
+// whether batches depend on each other. 0 if no work was done. Requires at least kLeastBatches batches.
 double relative_uncertainty(const std::vector<Batch>& batches);
 
-// How far the rates of the two halves are apart, relative to the whole: a drift that a confidence interval does not see.
+// Returns the difference between the rates of the first and the second half, relative to the rate of the whole: a
+// drift, which a confidence interval does not show.
 double relative_drift(const std::vector<Batch>& batches);
 
 }  // namespace warpfold::sim

@@ -12,7 +12,7 @@
 namespace warpfold::sim {
 namespace {
 
-constexpr size_t kMostSamples = 32;     // then every second one goes: batches of twice the length
+constexpr size_t kMostSamples = 32;     // number at which every second sample is dropped: batches get twice as long
 constexpr Cycle kShortestBatch = 1024;  // cycles
 
 __extension__ using Wide = unsigned __int128;
@@ -21,7 +21,7 @@ __extension__ using Wide = unsigned __int128;
 
 // ---- measuring
 
-// A window begins at a sample with the counts of all SMs. Counts are large: every second sample keeps them.
+// A window begins at a sample that has the counts of all SMs. Counts are large, so only every second sample keeps them.
 bool ChipSampler::may_begin_window(size_t sample) { return sample % 2 == 1; }
 
 void ChipSampler::forget_counts(Sample& sample) {
@@ -31,8 +31,8 @@ void ChipSampler::forget_counts(Sample& sample) {
   }
 }
 
-// Takes what is owed, where residents have come that have it. Whether any was taken: what has been measured is of another work
-// then.
+// Takes owed work from residents that have enough trips for it. Returns true if it took any: earlier samples then no
+// longer hold.
 bool ChipSampler::settle() {
   bool any = false;
   for (size_t m = 0; m < members_.size(); ++m) {
@@ -48,7 +48,7 @@ bool ChipSampler::settle() {
   return any;
 }
 
-// Whether there is more to plan with than before.
+// Takes a sample if one is due. Returns true if it did.
 bool ChipSampler::observe(Cycle now, const std::vector<Member>& members, double dirty_share) {
   const auto same = [](const Member& one, const Member& other) {
     return one.index == other.index && one.sm == other.sm && one.sms == other.sms;
@@ -89,7 +89,7 @@ bool ChipSampler::observe(Cycle now, const std::vector<Member>& members, double 
   return true;
 }
 
-// Instructions.
+// Returns the batches of instructions that a group's SMs have issued of a launch, from sample `first` on.
 std::vector<Batch> ChipSampler::batches(size_t first, const Group& group, size_t launch) const {
   std::vector<Batch> result;
   for (size_t i = first; i + 1 < samples_.size(); ++i) {
@@ -144,11 +144,12 @@ uint64_t ChipSampler::measured() const {
 
 // ---- planning
 
-// Later samples leave less for the end of the phase; the first quarter may still belong to what was before.
 std::optional<ChipSampler::Skip> ChipSampler::look(Cycle now, Cycle limit, const std::vector<Member>& members, double dirty_share) {
   return observe(now, members, dirty_share) ? longest(limit) : std::nullopt;
 }
 
+// Tries all windows that begin after the first quarter of the samples, which is warm-up. A shorter window may leave a
+// smaller remainder at the end of the phase.
 std::optional<ChipSampler::Skip> ChipSampler::longest(Cycle limit) {
   const Cycle now = samples_.back().at;
   find_same_residents();
@@ -180,8 +181,9 @@ uint64_t ChipSampler::placed(size_t first, size_t member, size_t launch) const {
   return samples_.back().of_member[member].state.placed[launch] - samples_[first].of_member[member].state.placed[launch];
 }
 
-// SMs that do the same are taken to get on alike: those in the same phase whose CTAs, placed in the window or left, hold the same
-// in the mean. `by_residents`: whose residents have been the same, as many of each launch, in trips that hold the same.
+// Groups members that do the same, which are taken to have the same rates. Such SMs are in the same phase, and their
+// CTAs have the same mean work: those placed in the window, and those left. `by_residents`: their residents have stayed
+// the same through the window, and they have as many of each launch, with trips of the same work.
 std::vector<ChipSampler::Group> ChipSampler::groups(size_t first, bool by_residents) {
   std::map<std::vector<uint64_t>, Group> alike;
   for (size_t m = 0; m < members_.size(); ++m) {
@@ -238,7 +240,8 @@ bool ChipSampler::does_nothing(size_t first, size_t member, size_t launch, size_
   return left(samples_[first]) == left(samples_.back());
 }
 
-// Of the residents of all members: from the last trip that ended before one sample to the last one before another.
+// Sums trips, and the time that they took, of one resident on each of the group's SMs: from the last end of a trip
+// before sample `from` to the last one before sample `to`.
 Batch ChipSampler::trips(const Group& group, size_t from, size_t to, size_t launch, size_t resident) const {
   Batch batch;
   for (const size_t m : group) {
@@ -252,7 +255,7 @@ Batch ChipSampler::trips(const Group& group, size_t from, size_t to, size_t laun
   return batch;
 }
 
-// That what the launches have left allows, and what is known to come.
+// Returns the number of windows for which all launches have work left, up to `limit` and to the next known release.
 uint64_t ChipSampler::most_periods(Skip& skip, Cycle limit) {
   const Cycle now = samples_.back().at;
   uint64_t periods = kUnbounded;
@@ -269,7 +272,7 @@ uint64_t ChipSampler::most_periods(Skip& skip, Cycle limit) {
   return limit == kNever ? periods : std::min(periods, limit > now ? (limit - now) / skip.window : 0);
 }
 
-// CTAs end and others take their place.
+// True if the launch's work is taken as CTAs, because its residents have too few trips left.
 bool ChipSampler::by_ctas(const Skip& skip, size_t member, size_t launch, uint64_t periods) const {
   return periods > skip.of_residents[member][launch];
 }
@@ -280,7 +283,7 @@ SamplingGate ChipSampler::plan(size_t first, Cycle limit, Skip& skip) {
   if (left == 0 || left == kUnbounded) return SamplingGate::kNothingLeftToTake;
   skip.periods = std::min(left, most_periods(skip, limit));
   if (skip.periods == 0) return SamplingGate::kNothingLeftToTake;
-  // The gates hold for all that is left: pieces of it would rest on the same belief.
+  // Ask the gates for all the work left too: each part of it would rest on the same measured rates.
   for (const uint64_t each : {left, skip.periods}) {
     const SamplingGate gate = gate_of_rates(skip, each);
     if (gate != SamplingGate::kOpen) return gate;

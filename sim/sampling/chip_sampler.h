@@ -13,72 +13,74 @@
 
 namespace warpfold::sim {
 
-// Why no work is taken: the first condition that does not hold, in the order in which they are asked.
+// Gates of the sampler, in the order in which it asks them. The first closed gate is the reason why no work is taken.
 enum class SamplingGate : uint8_t {
   kOpen,
-  kFewBatches,         // too little has been measured
-  kNothingLeftToTake,  // a loop, a launch or the limit of the run ends before one more window of work
-  kLaunchStalled,      // CTAs run that did nothing in the window
-  kLaunchWaits,        // one is due at a known time, or waits for room that other warps than those in step will leave
-  kWritesFillL2,       // dirty bytes come to a bound
+  kFewBatches,         // too few batches have been measured
+  kNothingLeftToTake,  // a launch has less work than one window, or the next release or the run's limit comes sooner
+  kLaunchStalled,      // a launch has CTAs on an SM but issued nothing there in the window
+  kLaunchWaits,        // a launch waits for room of a launch whose CTAs would be taken but do not end in step
+  kWritesFillL2,       // the dirty bytes in L2 grow or shrink, or would reach a bound
   kRatesUncertain,     // the confidence interval of a launch's rate is wider than its budget
-  kRatesDrift,         // the window's halves differ by more than the budget
-  kOtherWork,          // the CTAs that are left ask for more or fewer bytes an instruction than those that ran
+  kRatesDrift,         // the rates of the window's halves differ by more than the budget
+  kOtherWork,          // the CTAs left request more or fewer bytes per instruction than those of the window
   kFewGenerations,     // too few CTAs have come and gone
-  kPiecesTooCoarse,    // the smallest piece that can be taken is too long
-  kNotWorthwhile,      // neither negligible nor worth what it may do to the order of what is left
+  kPiecesTooCoarse,    // whole trips and CTAs are too far off the work wanted
+  kNotWorthwhile,      // the skip is not negligible, but too short to justify a change in the order of the work left
 };
 inline constexpr int kSamplingGates = 12;
 std::string_view gate_name(SamplingGate gate);  // "rates_uncertain"
 
-// Takes work away from SMs under simulation where their state does not recur (docs/sampling.md). It measures how fast each launch
-// gets on, over batches of cycles that all SMs pass together. Once the batches agree, it takes of every SM as much work as SMs that
-// do the same have done, for the same number of cycles.
+// Extrapolates SMs under simulation whose state does not recur (docs/sampling.md). The sampler measures the rate of
+// each launch over batches of cycles, which are the same for all SMs. Once the batches agree, it skips the same time on
+// all SMs and takes from each the work that SMs with equal work do in that time.
 //
-// The machine itself stays in the state that it is in. Of CTAs, what is less than one is taken of the next resident that has so
-// many trips.
+// The machine stays in its state. The work is taken as trips of loops that resident warps are in, or as whole CTAs that
+// have not been placed. Behind whole CTAs, a remainder of less than one CTA in each place is taken as trips. Trips that
+// the residents do not have are owed, and taken later from the next residents that have them.
 class ChipSampler {
  public:
   explicit ChipSampler(const FoldOptions& options) : error_(options.error) {}
 
   struct Member {
-    size_t index = 0;  // of its class
-    uint64_t sms = 0;  // that it stands for
+    size_t index = 0;  // of its SM class
+    uint64_t sms = 0;  // number of SMs that it represents
     Sm* sm = nullptr;
   };
   using Group = std::vector<size_t>;  // members that do the same
-  // A stretch of time that may be skipped.
+  // A skip of whole windows of time.
   struct Skip {
-    size_t first = 0;      // the sample at which its window begins
-    uint64_t periods = 0;  // windows
-    Cycle window = 0;
-    std::vector<std::vector<SampledSm::Wanted>> wanted{};  // [member][launch]: in one window
-    std::vector<std::vector<uint64_t>> of_residents{};     // [member][launch]: windows that those have work for
-    std::vector<Group> alike{};
-    std::vector<Group> alike_by_residents{};
+    size_t first = 0;                                      // sample at which the window begins
+    uint64_t periods = 0;                                  // number of windows to skip
+    Cycle window = 0;                                      // length of the window
+    std::vector<std::vector<SampledSm::Wanted>> wanted{};  // [member][launch]: work to take for one window
+    std::vector<std::vector<uint64_t>> of_residents{};     // [member][launch]: windows for which residents have work
+    std::vector<Group> alike{};                            // members whose CTAs are alike
+    std::vector<Group> alike_by_residents{};               // members whose residents are alike
 
     Cycle cycles() const { return periods * window; }
   };
-  // All members have done what comes before `now`. `dirty_share`: of the room in L2 for what waits to be written back. Returns the
-  // longest skip that ends by `limit`; none where a gate is closed.
+  // Takes a sample if one is due, and returns the longest skip that ends by `limit`; none if no sample was due or a
+  // gate is closed for every window. Requires that all members have run up to `now`. `dirty_share`: share of L2's room
+  // for dirty bytes that is taken.
   std::optional<Skip> look(Cycle now, Cycle limit, const std::vector<Member>& members, double dirty_share);
-  // An SM that the member stood for has parted from it: what was measured is of both. `copy` is a copy of the member's SM.
+  // Adds a member for SMs that have been split off a member's class. The samples so far hold for both. `copy` has a
+  // copy of the member's SM.
   void part(size_t member, const Member& copy);
-  // The same as look(), of what has been measured so far.
+  // Returns the longest skip by the samples so far, as look().
   std::optional<Skip> longest(Cycle limit);
-  // Moves the members on, which are those of the last look and those that have parted from them since; returns what was taken of
-  // each.
+  // Fast-forwards all members, those added by part() included. Returns the work taken from each.
   std::vector<SampledSm::Taken> take(const Skip& skip);
 
   const std::vector<Member>& members() const { return members_; }
-  // Instructions that have been taken of a class since this was asked last, besides those that take() has returned.
+  // Returns the owed instructions that have been taken from a class since the last call. take() does not report them.
   uint64_t taken_besides(size_t index) { return std::exchange(besides_[index], 0); }
 
-  // Forgets all samples: they no longer hold.
+  // Forgets all samples, which no longer hold.
   void restart();
-  // Instructions of one SM over which rates have been measured so far.
+  // Returns the instructions that the first member has issued since the first sample.
   uint64_t measured() const;
-  // The gate that was closed when work was last asked for: of all windows the one that came furthest.
+  // Returns the closed gate of the last look: of all windows, the one that came furthest in the order of gates.
   SamplingGate blocking_gate() const { return blocking_gate_; }
 
  private:
@@ -108,7 +110,7 @@ class ChipSampler {
   bool progresses(size_t first, size_t launch) const;
   double cycles_after(Cycle skipped, size_t launch) const;
   double budget(Cycle skipped, size_t launch) const;
-  using Place = std::pair<const Group*, size_t>;  // of a resident on each of the group's SMs
+  using Place = std::pair<const Group*, size_t>;  // a group, and the index of a resident on each of its SMs
   double uncertainty_of_residents(const Skip& skip, size_t launch, const std::vector<Place>& places) const;
   double uncertainty(const Skip& skip, size_t launch, uint64_t periods) const;
   SamplingGate gate_of_rates(const Skip& skip, uint64_t periods);
@@ -125,13 +127,13 @@ class ChipSampler {
   std::vector<Member> members_;
   std::vector<SampledSm> sampled_;               // [member]
   std::vector<std::vector<uint64_t>> phase_;     // [member]
-  std::vector<std::vector<size_t>> same_since_;  // [member][launch]: the sample since which its residents have been the same
-  std::vector<std::vector<uint64_t>> owed_;      // [class][launch]: instructions, wanted of CTAs and not taken
-  std::vector<uint64_t> besides_;                // [class]: instructions, taken of what was owed
-  std::vector<double> spent_;                    // per launch: cycles that the rates of its skips have left open
-  std::vector<double> spent_on_pieces_;          // the same, that whole pieces have
-  Cycle skipped_ = 0;                            // by all
-  Cycle batch_ = 0;                              // cycles from one sample to the next, at least
+  std::vector<std::vector<size_t>> same_since_;  // [member][launch]: first sample with the residents of the last one
+  std::vector<std::vector<uint64_t>> owed_;      // [class][launch]: instructions wanted of CTAs and not taken yet
+  std::vector<uint64_t> besides_;                // [class]: owed instructions taken since taken_besides()
+  std::vector<double> spent_;                    // per launch: cycles by which uncertain rates of its skips may be off
+  std::vector<double> spent_on_pieces_;          // per launch: cycles by which whole pieces of its skips may be off
+  Cycle skipped_ = 0;                            // cycles skipped so far
+  Cycle batch_ = 0;                              // least cycles from one sample to the next
   std::vector<Sample> samples_;
   SamplingGate blocking_gate_ = SamplingGate::kFewBatches;
 };

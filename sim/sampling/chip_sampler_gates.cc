@@ -1,4 +1,4 @@
-// When the sampler believes what it has measured: the gates of docs/sampling.md, in the order in which they are asked.
+// Conditions for an extrapolation: the gates of docs/sampling.md, in the order in which the sampler asks them.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,10 +10,12 @@
 namespace warpfold::sim {
 namespace {
 
-constexpr double kGenerations = 2;  // assumed: how often CTAs are to have come and gone until how far apart they are averages out
-constexpr double kFilling = 0.01;   // assumed: share of L2's room that half a window's bursts may take
-constexpr double kNegligibleShare = 0.002;  // of a launch's cycles: what saves so little, or
-constexpr double kWorthwhileShare = 0.1;    // so much, may change the order of what is left
+constexpr double kGenerations = 2;  // assumed: generations until the distances between CTAs average out
+constexpr double kFilling = 0.01;   // assumed: share of L2's room for dirty bytes that bursts change in half a window
+// A skip changes the order of the work left. It may, if it is at most the first or at least the second of these shares
+// of a launch's cycles: it then changes little, or saves much.
+constexpr double kNegligibleShare = 0.002;
+constexpr double kWorthwhileShare = 0.1;
 
 }  // namespace
 
@@ -25,7 +27,7 @@ std::string_view gate_name(SamplingGate gate) {
   return kNames[static_cast<size_t>(gate)];
 }
 
-// A launch's cycles when `skipped` more have passed.
+// Returns the launch's cycles so far plus `skipped`.
 double ChipSampler::cycles_after(Cycle skipped, size_t launch) const {
   Cycle start = samples_.back().at;
   for (const Member& member : members_) {
@@ -35,12 +37,14 @@ double ChipSampler::cycles_after(Cycle skipped, size_t launch) const {
   return static_cast<double>(samples_.back().at - start + skipped);
 }
 
-// The launch's uncertain rates may cost half of the error, over all its skips together. Whole pieces may cost the other half.
+// Returns the cycles by which the launch's uncertain rates may still be off: half of the allowed error, over all its
+// skips together. Whole pieces have the other half (gate_of_pieces).
 double ChipSampler::budget(Cycle skipped, size_t launch) const {
   return error_ / 2 * cycles_after(skipped, launch) - spent_[launch];
 }
 
-// Warps wait for something that a skip would put off.
+// True if a launch with CTAs on an SM has issued nothing there since sample `first`: a skip would postpone the event
+// for which its warps wait.
 bool ChipSampler::stalled(size_t first) const {
   for (size_t m = 0; m < members_.size(); ++m) {
     for (size_t l = 0; l < launches(); ++l) {
@@ -50,9 +54,10 @@ bool ChipSampler::stalled(size_t first) const {
   return false;
 }
 
-// A launch waits for room. When warps leave that room depends on how far they have come in their CTAs, and where CTAs are taken
-// warps stay where they are. Warps of a CTA that wait for each other leave together: where as many of their CTAs have come as have
-// gone, the next ones go on like that.
+// True if a launch waits for room and a skip would postpone the end of CTAs that hold it. If CTAs are taken, resident
+// warps keep their places in their CTAs, so the skip does not bring their exits nearer. Only CTAs whose warps wait for
+// each other are no obstacle: their warps exit together. If as many such CTAs have been placed as have ended, the
+// following ones go on in the same way.
 bool ChipSampler::launch_waits(const Skip& skip, uint64_t periods) const {
   for (size_t m = 0; m < members_.size(); ++m) {
     const SmState& state = members_[m].sm->state();
@@ -76,9 +81,10 @@ bool ChipSampler::launch_waits(const Skip& skip, uint64_t periods) const {
   return false;
 }
 
-// Stores wait for DRAM from the cycle on in which L2 has no more room for dirty lines, and reads evict none from the cycle on in
-// which it has none. If they have become more or fewer, the least in the window's second half against that in its first, neither
-// may come before the skip's end. A skip leaves them as they are, so those before count as well.
+// True if L2's dirty lines grow or shrink, or would fill their room or run out before the skip's end. Once the room is
+// full, stores wait for DRAM; once no line is dirty, reads evict none. The trend is the least share of the window's
+// second half against that of the first. A skip leaves dirty lines as they are, so the trend is extended over earlier
+// skips too.
 bool ChipSampler::l2_fills_or_empties(size_t first, Cycle skipped) const {
   const auto half = static_cast<std::ptrdiff_t>((samples_.size() - first) / 2);
   const auto least = [](auto from, auto to) { return std::ranges::min_element(from, to, {}, &Sample::dirty_share)->dirty_share; };
@@ -91,7 +97,8 @@ bool ChipSampler::l2_fills_or_empties(size_t first, Cycle skipped) const {
   return std::abs(change) >= kFilling || at_end > 1 || (since > 0 && at_end < 0);
 }
 
-// CTAs begin together, and drift apart as they come and go.
+// True if too few CTAs have come and gone for the length of the skip: CTAs begin together and drift apart over
+// generations.
 bool ChipSampler::few_generations(const Skip& skip, size_t launch, uint64_t periods) const {
   double gone = 0;
   double running = 0;
@@ -106,7 +113,8 @@ bool ChipSampler::few_generations(const Skip& skip, size_t launch, uint64_t peri
   return gone < kGenerations * running * static_cast<double>(skipped) / cycles_after(skipped, launch);
 }
 
-// Of trips per cycle, of residents from a sample to the next.
+// Returns the relative uncertainty of trips per cycle, over the batches of the window, for the residents at `places`
+// together.
 double ChipSampler::uncertainty_of_residents(const Skip& skip, size_t launch, const std::vector<Place>& places) const {
   std::vector<Batch> measured;
   for (size_t i = skip.first; i + 1 < samples_.size(); ++i) {
@@ -121,8 +129,10 @@ double ChipSampler::uncertainty_of_residents(const Skip& skip, size_t launch, co
   return measured.size() < kLeastBatches ? 1 : relative_uncertainty(measured);
 }
 
-// Of done per cycle. Where CTAs end and others take their place, a launch ends when all of its work is done. Else it ends with its
-// residents: those that wait for each other get on alike, and of warps that do not, the slowest is the last.
+// Returns the relative uncertainty of the launch's rate. If CTAs are taken, the launch ends when all of its work is
+// done: the most uncertain group counts. Otherwise it ends with its residents. If warps of its CTAs wait for each
+// other, all residents have the same rate and are measured together. If not, the slowest warp ends the launch: the most
+// uncertain one counts.
 double ChipSampler::uncertainty(const Skip& skip, size_t launch, uint64_t periods) const {
   double most = 0;
   const auto takes_ctas = [&](size_t m) { return by_ctas(skip, m, launch, periods); };
@@ -145,8 +155,8 @@ double ChipSampler::uncertainty(const Skip& skip, size_t launch, uint64_t period
   return most;
 }
 
-// The relative difference in bytes an instruction, between the CTAs to be taken and those placed in the window. If bytes bind, the
-// time of the former is off by as much; if instructions do, by nothing.
+// Returns the relative difference in bytes per instruction between the CTAs to be taken and those placed in the window.
+// If bytes limit the launch, the time of the CTAs to be taken is off by that much; if instructions do, by nothing.
 double ChipSampler::otherness(const Skip& skip, size_t launch, uint64_t periods) {
   Work done;
   Work left;
@@ -173,9 +183,9 @@ SamplingGate ChipSampler::gate_of_rates(const Skip& skip, uint64_t periods) {
     if (!progresses(skip.first, l)) continue;
     const std::vector<Batch> measured = batches(skip.first, all, l);
     const auto time = static_cast<double>(skipped);
-    // A fifth of the budget is left to skips that the launch may need later.
+    // Keep a fifth of the budget for later skips of the launch.
     if (uncertainty(skip, l, periods) * time > budget(skipped, l) * 4 / 5) return SamplingGate::kRatesUncertain;
-    // A trend is not noise: a confidence interval does not see it.
+    // A confidence interval covers noise, but not a trend.
     if (relative_drift(measured) * time > budget(skipped, l)) return SamplingGate::kRatesDrift;
     if (otherness(skip, l, periods) * time > budget(skipped, l)) return SamplingGate::kOtherWork;
     if (few_generations(skip, l, periods)) return SamplingGate::kFewGenerations;
@@ -183,7 +193,7 @@ SamplingGate ChipSampler::gate_of_rates(const Skip& skip, uint64_t periods) {
   return SamplingGate::kOpen;
 }
 
-// A small skip saves little and still changes the order of what is left.
+// False for a skip that saves little and yet changes the order of the work left.
 bool ChipSampler::worthwhile(size_t first, Cycle skipped) const {
   double worth = 0;
   for (size_t l = 0; l < launches(); ++l) {
@@ -192,7 +202,7 @@ bool ChipSampler::worthwhile(size_t first, Cycle skipped) const {
   return worth <= kNegligibleShare || worth >= kWorthwhileShare;
 }
 
-// Cycles that the launch is off, at most, because it gives whole pieces only.
+// Returns the most cycles by which the launch may be off because only whole trips and CTAs are taken.
 double ChipSampler::off(const Skip& skip, size_t launch) {
   double most = 0;
   for (size_t m = 0; m < members_.size(); ++m) {
@@ -206,7 +216,7 @@ double ChipSampler::off(const Skip& skip, size_t launch) {
   return most;
 }
 
-// The other half of the error.
+// Asks the gates of pieces, which have half of the allowed error (see budget()), and of the skip's length.
 SamplingGate ChipSampler::gate_of_pieces(const Skip& skip) {
   for (size_t l = 0; l < launches(); ++l) {
     if (spent_on_pieces_[l] + off(skip, l) > error_ / 2 * cycles_after(skip.cycles(), l)) return SamplingGate::kPiecesTooCoarse;

@@ -10,7 +10,7 @@
 namespace warpfold::sim {
 namespace {
 
-constexpr uint64_t kTripsKept = 2;  // of every loop that trips are taken from
+constexpr uint64_t kTripsKept = 2;  // assumed: trips left in every loop from which trips are taken
 
 uint64_t sum_of(const std::map<AccountCell, uint64_t>& waits) {
   uint64_t sum = 0;
@@ -18,8 +18,8 @@ uint64_t sum_of(const std::map<AccountCell, uint64_t>& waits) {
   return sum;
 }
 
-// Returns the correction of a count that grows with bytes: `part` of the `requested` bytes of a window, scaled to the `taken` ones,
-// less the `periods` windows for which it is counted already.
+// Returns the correction of a count that grows with bytes: `part` of the `requested` bytes of a window, scaled to the
+// `taken` ones, less the `periods` windows for which it is counted already.
 uint64_t in_proportion(uint64_t part, uint64_t taken, uint64_t requested, uint64_t periods) {
   __extension__ using Wide = unsigned __int128;
   return requested == 0 ? 0 : static_cast<uint64_t>(Wide{part} * taken / requested) - part * periods;
@@ -27,14 +27,14 @@ uint64_t in_proportion(uint64_t part, uint64_t taken, uint64_t requested, uint64
 
 uint64_t spare_of(uint64_t trips_left) { return trips_left > kTripsKept ? trips_left - kTripsKept : 0; }
 
-// By how many passes the warps of a CTA can be apart: a ring's producer is at most all of its stages ahead.
+// Returns the most trips by which warps of a CTA can be apart: a producer is at most all stages of its ring ahead.
 uint64_t most_apart(const traces::Kernel& kernel) {
   uint64_t stages = 1;
   for (const traces::Ring& ring : kernel.rings) stages = std::max<uint64_t>(stages, ring.depth);
   return stages;
 }
 
-// The range of a count of trips over the warps of a CTA.
+// Range of a number of trips over the warps of a CTA.
 struct Range {
   uint64_t least = UINT64_MAX;
   uint64_t most = 0;
@@ -72,7 +72,7 @@ SampledSm SampledSm::of(Sm& copy) const {
   return result;
 }
 
-// In the order in which a skip meets their trips.
+// Visits the resident warps in the order of their trips in FastForward::trips_taken.
 template <typename Visit>
 void SampledSm::for_each_warp(Visit visit) {
   for (int c = 0; c < sm_->sub_cores(); ++c) {
@@ -99,7 +99,9 @@ void SampledSm::watch(Cycle now) {
   }
 }
 
-// They go round the loop together if their counts of trips are no more than a ring apart, and none is the double of another.
+// Makes a piece of the warps of one resident. Trips may be taken if the warps go through the loop together. Their trips
+// left, and their total trips, must then differ by no more than a ring's stages. Each total must exceed that number, so
+// that none is twice another.
 SampledSm::Piece SampledSm::piece_of(const std::vector<PlacedWarp>& warps) {
   const SmState& state = sm_->state();
   const Warp& first = *warps.front().first;
@@ -185,7 +187,7 @@ SmSample SampledSm::sample(Cycle now) {
   for_each_warp([&](const Warp& warp) {
     auto& waiting = sample.waiting[warp.launch];
     if (warp.exited) waiting[{warp.row, WarpState::kDrain}] += now - (warp.last_issue + 1);
-    // A wait for the wgmma FIFO is charged to its holders when it ends, and not before.
+    // A wait for room in a queue of tensor products is left out: it is charged to the queue's holders when it ends.
     if (warp.blocked && warp.reason != WarpState::kMathPipeThrottle) waiting[{warp.waiting_row, warp.reason}] += now - warp.since;
     phase_[warp.launch] += warp.exited ? 0 : 1;
   });
@@ -201,7 +203,7 @@ SmSample SampledSm::sample(Cycle now) {
   return sample;
 }
 
-// ---- what bounds it
+// ---- bounds of what may be taken
 
 uint64_t SampledSm::most_of_residents(size_t l, const Wanted& wanted) const {
   uint64_t periods = kUnbounded;
@@ -226,7 +228,7 @@ Work SampledSm::mean_of_not_placed(size_t launch) {
   return ctas > 0 ? Work{all.instructions / ctas, all.bytes / ctas} : Work{};
 }
 
-// CTAs that have not been placed, but for the last one.
+// Returns the work of the CTAs that have not been placed, without the last one. Adds their number to `ctas`.
 Work SampledSm::not_placed(int launch, uint64_t& ctas) {
   const SmState& state = sm_->state();
   const LaunchProgress& progress = state.progress[launch];
@@ -308,7 +310,6 @@ Work SampledSm::placed_last(size_t launch, uint64_t ctas) {
   return work;
 }
 
-// Whole CTAs of at most `instructions` together, never the last one.
 Work SampledSm::next_ctas(size_t launch, uint64_t instructions, uint64_t& ctas, uint64_t most) {
   const SmState& state = sm_->state();
   const LaunchProgress& progress = state.progress[launch];
@@ -326,8 +327,9 @@ Work SampledSm::next_ctas(size_t launch, uint64_t instructions, uint64_t& ctas, 
   return taken;
 }
 
-// As many in the place of each CTA that runs, so that these go on ending as far apart as they do; what is left of less than one in
-// each place is trips of theirs.
+// Returns the work of whole CTAs of at most `instructions` together, and sets their number. Takes the same number in
+// the place of each running CTA, so that the distances between the ends of CTAs stay the same. Running CTAs give the
+// remainder as trips; if they have none to give, as many CTAs are taken as fit.
 Work SampledSm::ctas_of_all_places(size_t launch, uint64_t instructions, uint64_t& ctas) {
   uint64_t fit = 0;
   const Work work = next_ctas(launch, instructions, fit);
@@ -339,7 +341,7 @@ Work SampledSm::ctas_of_all_places(size_t launch, uint64_t instructions, uint64_
   return next_ctas(launch, instructions, ctas, fit / places * places);
 }
 
-// Of each what it would have done itself, to the nearest trip.
+// Takes from each resident the trips that it would have done, to the nearest whole trip.
 void SampledSm::take_of_residents(std::vector<Piece>& pieces, uint64_t periods, const Wanted& wanted) const {
   if (wanted.of_residents.size() != pieces.size()) return;
   for (size_t p = 0; p < pieces.size(); ++p) {
@@ -347,7 +349,8 @@ void SampledSm::take_of_residents(std::vector<Piece>& pieces, uint64_t periods, 
   }
 }
 
-// Of each as many trips, so that they end as far apart as they do now; those with few left leave more to the others.
+// Takes the same number of trips from each resident, so that the distances between their ends stay the same. If a
+// resident has too few trips left, the others give more.
 void SampledSm::take_evenly(std::vector<Piece>& pieces, uint64_t instructions) const {
   std::vector<Piece*> order;
   for (Piece& piece : pieces) {

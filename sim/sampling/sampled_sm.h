@@ -12,113 +12,121 @@
 
 namespace warpfold::sim {
 
-// A sample: an SM's counts before a cycle, and the work that its warps have left.
+// A sample of one SM: its counts before a cycle, and the work that its warps have left.
 struct SmSample {
-  // A resident warp, or all of a CTA whose warps wait for each other, in the loop that it gives trips of.
+  // A resident: a warp, or a whole CTA if its warps wait for each other.
   struct Resident {
     uint64_t serial = 0;
-    const LoopSpan* loop = nullptr;
-    uint64_t trips_left = 0;    // when a trip ended the last time
-    Cycle at = kNever;          // which was then; kNever: none has yet
-    uint64_t instructions = 0;  // left
-    Work trip{};                // one of each warp
+    const LoopSpan* loop = nullptr;  // loop whose trips may be taken
+    uint64_t trips_left = 0;         // trips left when a trip last ended
+    Cycle at = kNever;               // cycle in which a trip last ended; kNever: none has ended yet
+    uint64_t instructions = 0;       // instructions left
+    Work trip{};                     // work of one trip, of all its warps
   };
-  Snapshot state;                                // counts, charges and CTAs placed
-  std::vector<std::vector<Resident>> residents;  // per launch: the oldest first
+  Snapshot state;                                // without the key, CTA classes and owners of moments
+  std::vector<std::vector<Resident>> residents;  // per launch, the oldest first
   std::vector<LaunchAccount> launches;
   std::vector<uint64_t> states;                          // per launch: warp-cycles, all states
-  std::vector<std::map<AccountCell, uint64_t>> waiting;  // per launch: waits that go on, not charged yet
+  std::vector<std::map<AccountCell, uint64_t>> waiting;  // per launch: cycles of waits that are not charged yet
   std::vector<uint64_t> ctas_done;                       // per launch
 
   uint64_t issued(size_t launch) const { return launches[launch].instructions; }
 };
 
-// The launch's residents are the same at both, in the same loops. Each has ended a trip before the first, or does nothing in
-// between.
+// True if the launch has the same residents, in the same loops, at both samples. Each must have ended a trip before the
+// first sample, or do nothing between the two.
 bool same_residents(const SmSample& one, const SmSample& other, size_t launch);
 
-// An SM from which work may be taken. Its state stays as it is; of each launch it has less left.
+// An SM from which work may be taken. Its state stays the same; each launch has less work left.
 //
-// - Resident warps give trips of a loop: of the outermost one that has enough of them left. Warps of a CTA that wait for each other
-//   all give as many.
-// - CTAs that have not been placed are given whole, in their order, but for the last one.
+// - Resident warps give trips of a loop: the outermost one with enough trips left. Warps of a CTA that wait for each
+//   other all give the same number.
+// - CTAs that have not been placed are taken whole, in their order. The last one is never taken.
 class SampledSm {
  public:
   explicit SampledSm(Sm& sm);
 
   Sm& sm() const { return *sm_; }
-  // The same of a copy of the SM as it is, which may have other CTAs.
+  // Returns a copy of this object for `copy`, a copy of the SM that may have other CTA classes.
   SampledSm of(Sm& copy) const;
-  // All that comes before `now` has been done. Notes which residents have ended a trip since it was called last: often, so that
-  // their rates are those of whole trips, wherever a window begins.
+  // Notes which residents have ended a trip since the last call. Call it often: trips' ends then give rates of whole
+  // trips, wherever a window begins. Requires that the SM has run up to `now`.
   void watch(Cycle now);
-  SmSample sample(Cycle now);  // behind watch(now)
-  // The SM has been moved on: what was noted is of another time.
+  SmSample sample(Cycle now);  // requires watch(now) before
+  // Forgets the ends of trips. Call it after the SM has been fast-forwarded.
   void forget() { pieces_.clear(); }
 
-  // The phase of the last sample: of each launch whether it may place CTAs, and with none left how many of its warps
-  // run. Rates hold as long as this stays what it is.
+  // Returns the phase at the last sample, per launch: whether it may place CTAs or, if it has none left, how many of
+  // its warps run. Rates hold only within one phase.
   const std::vector<uint64_t>& phase() const { return phase_; }
   bool has_ctas_left(size_t launch) const { return sm_->state().ctas_left(static_cast<int>(launch)); }
 
-  // Work to be taken of a launch, in one window of time.
+  // Work to take from a launch for one window of time: as CTAs or as trips of residents.
   struct Wanted {
-    uint64_t instructions = 0;           // of CTAs
-    std::vector<double> of_residents{};  // trips of each resident; empty where those have not been the same
+    uint64_t instructions = 0;           // instructions, if CTAs are taken
+    std::vector<double> of_residents{};  // trips of each resident; empty if residents have changed in the window
   };
-  // Residents, or CTAs, have work for so many windows. kUnbounded: the launch gets on with nothing.
+  // Return the number of windows for which the residents, or the CTAs not placed yet, have work. kUnbounded: the launch
+  // did nothing in the window.
   uint64_t most_of_residents(size_t launch, const Wanted& wanted) const;
   uint64_t most_of_ctas(size_t launch, const Wanted& wanted);
-  // Of the CTAs that were placed last, as many as that; of the next ones, but for the last, as many as have no more instructions.
+  // Returns the work of the `ctas` CTAs that were placed last.
   Work placed_last(size_t launch, uint64_t ctas);
+  // Returns the work of the next CTAs to place: as many as have at most `instructions` together, at most `most`, and
+  // never the last one. Adds their number to `ctas`.
   Work next_ctas(size_t launch, uint64_t instructions, uint64_t& ctas, uint64_t most = ~uint64_t{0});
-  // The mean work of a CTA that has not been placed.
+  // Returns the mean work of a CTA that has not been placed.
   Work mean_of_not_placed(size_t launch);
-  // How far the whole trips that are nearest to what is wanted of a resident are off it, at most, in windows.
+  // Returns the largest difference, over the residents, between the trips wanted and the whole trips taken; in windows.
   double most_off(size_t launch, const Wanted& wanted, uint64_t periods) const;
-  // How far the place of a CTA is off, at most, in windows, where CTAs are taken: by what its resident gives of its part of less
-  // than a CTA in each place. Unequal CTAs, and those without a trip to take, go on beside others than they would have. Whatever
-  // the order, the last of several that run at a time ends no sooner than all work in even parts, and later by all but one such
-  // part of the longest CTA at most (Graham, SIAM J. Appl. Math. 1969).
+  // Returns the largest difference between the work wanted and the work taken if CTAs are taken, in windows. After whole
+  // CTAs, an equal part of less than one CTA remains for each resident, which gives the whole trips in it.
+  //
+  // CTAs of unequal length, or without trips to take, then also run beside other CTAs than they would have. With n CTAs
+  // at a time, in any order, the last CTA ends no sooner than n equal parts of all the work would, and later by at most
+  // (n - 1) / n of the longest CTA (Graham, SIAM J. Appl. Math. 1969).
   double most_off_of_ctas(size_t launch, const Wanted& wanted, uint64_t periods, const std::vector<uint64_t>& owed);
 
   struct Taken {
-    uint64_t periods = 0;
-    Cycle cycles = 0;
+    uint64_t periods = 0;                // number of windows skipped
+    Cycle cycles = 0;                    // cycles skipped
     std::vector<uint64_t> instructions;  // per launch
   };
-  // Moves the SM on by so many times the time between the two samples, the later of which has been taken last. Takes about what is
-  // wanted, and of CTAs also what is owed, of residents where they have the work for all periods.
+  // Fast-forwards the SM by `periods` times the time between the two samples; `to` must be the last one. Takes about
+  // the wanted work of all periods: from residents if they have enough trips. Otherwise it takes CTAs, for the wanted
+  // and the `owed` instructions.
   Taken take(const SmSample& from, const SmSample& to, uint64_t periods, const std::vector<Wanted>& wanted,
              const std::vector<uint64_t>& owed);
-  // Takes what is owed of residents, as far as they have trips; no time passes. Returns how many instructions, per launch.
+  // Takes the owed instructions from residents, as far as these have trips; no time passes. Returns the instructions
+  // taken of each launch.
   std::vector<uint64_t> take_owed(const std::vector<uint64_t>& owed);
 
  private:
-  // A resident, which gives trips.
+  // A resident and the trips that may be taken from it.
   struct Piece {
     SmSample::Resident resident;
-    uint32_t depth = 0;  // of the loop
-    int sub_core = 0;    // of its first warp
-    int slot = 0;
-    uint64_t warp = 0;            // the same warp's serial
-    uint64_t trips_left_now = 0;  // when it was looked at
-    uint64_t trips = 0;           // that may be taken
-    std::vector<size_t> at{};     // in FastForward::trips_taken
-    uint64_t taken = 0;           // trips
+    uint32_t depth = 0;           // depth of the loop
+    int sub_core = 0;             // sub-core of its first warp
+    int slot = 0;                 // slot of its first warp
+    uint64_t warp = 0;            // serial of its first warp
+    uint64_t trips_left_now = 0;  // trips left at the last look
+    uint64_t trips = 0;           // trips that may be taken
+    std::vector<size_t> at{};     // for each of its warps: index in FastForward::trips_taken
+    uint64_t taken = 0;           // trips taken
 
     void take(uint64_t most, uint64_t& wanted);
     uint64_t nearest(double wanted) const;
   };
   template <typename Visit>
   void for_each_warp(Visit visit);
-  // A warp, and where the trips of its loops begin in FastForward::trips_taken.
+  // A warp, and the index of its outermost loop in FastForward::trips_taken.
   using PlacedWarp = std::pair<const Warp*, size_t>;
   Piece piece_of(const std::vector<PlacedWarp>& warps);
   void find_pieces();
   Work not_placed(int launch, uint64_t& ctas);
   Work ctas_of_all_places(size_t launch, uint64_t instructions, uint64_t& ctas);
-  uint64_t longest_trip(size_t launch) const;  // that may be taken now, in instructions; 0: none
+  // Returns the instructions of the longest trip that may be taken now; 0: no trip may be taken.
+  uint64_t longest_trip(size_t launch) const;
   uint64_t longest_cta(size_t launch);
   bool has_unequal_ctas(size_t launch);
   void take_of_residents(std::vector<Piece>& pieces, uint64_t periods, const Wanted& wanted) const;
@@ -126,8 +134,8 @@ class SampledSm {
 
   Sm* sm_;
   std::vector<WorkTable> work_;             // per launch
-  std::vector<uint64_t> phase_;             // as of the last sample
-  std::vector<std::vector<Piece>> pieces_;  // the same, per launch, the oldest first
+  std::vector<uint64_t> phase_;             // phase at the last sample
+  std::vector<std::vector<Piece>> pieces_;  // residents at the last sample, per launch, the oldest first
 };
 
 }  // namespace warpfold::sim

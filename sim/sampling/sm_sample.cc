@@ -9,13 +9,14 @@
 namespace warpfold::sim {
 namespace {
 
-constexpr uint64_t kShortRun = 8'000'000;  // instructions of all SMs that are simulated: seconds that a sample would save (assumed)
-constexpr double kUnlikely = 0.05;
+constexpr uint64_t kShortRun = 8'000'000;  // assumed: instructions below which a sample saves too little time
+constexpr double kUnlikely = 0.05;         // probability that the bound of latest_end_uncertainty does not hold
 
 }  // namespace
 
-// Given the first end, the others are spread evenly behind it: none of them lies in the last part x / (1 + x) of that time with a
-// probability of (1 + x) ^ -(sampled - 1).
+// After the first end, the other sampled ends are spread evenly over the time to the last end of all. The probability
+// that none of them lies in the last part x / (1 + x) of that time is (1 + x) ^ -(sampled - 1). The result is the x for
+// which it is kUnlikely.
 double latest_end_uncertainty(size_t sampled) { return std::pow(kUnlikely, -1.0 / static_cast<double>(sampled - 1)) - 1; }
 
 bool may_sample_sms(const KernelImage& image, uint64_t sms, double error) {

@@ -10,7 +10,7 @@
 
 namespace warpfold::sim {
 
-// What a stretch of a program holds.
+// Work of a stretch of a program.
 struct Work {
   uint64_t instructions = 0;
   uint64_t bytes = 0;  // requested from L2
@@ -20,21 +20,22 @@ struct Work {
   Work operator*(uint64_t times) const { return {instructions * times, bytes * times}; }
 };
 
-// How much work a kernel's CTAs hold and how much a warp has left, from its place in the program and the trips of its loops.
+// Work of a kernel's CTAs, and the work that a warp has left, from its position in the program and its trips left.
 class WorkTable {
  public:
   explicit WorkTable(const KernelImage& image) : image_(image) {}
 
   Work of_cta(uint32_t cta_class);
   Work left(const Warp& warp, uint32_t cta_class);
-  // One trip of the loop at `depth` around the warp's next instruction.
+  // Returns the work of one trip of the loop at `depth` around the warp's next instruction.
   Work of_trip(const Warp& warp, uint32_t cta_class, uint32_t depth);
 
  private:
-  // Work in front of each instruction, loops that end before it counted with all their trips and open ones with one.
+  // Work before each instruction of a program. A loop that ends before the instruction counts with all its trips, a
+  // loop around it with one.
   struct Sums {
-    std::vector<Work> before;              // per instruction, and the total behind them
-    std::vector<Work> begin, end, passed;  // per loop: at its start, at the end of one pass, after all its passes
+    std::vector<Work> before;              // per instruction, then the total
+    std::vector<Work> begin, end, passed;  // per loop: at its start, at the end of one trip, after all trips
   };
   const Sums& sums(const Program& program, uint32_t cta_class);
 

@@ -1,6 +1,6 @@
-// Additions in L2: all of the chip's threads to one word, a word a warp, a word a thread.
-// Source: docs/validation/h100_kit.csv and h200_kit.csv, RED.ADD and ATOM.ADD (tools/silicon/atomics.cu): 528 CTAs of 256 threads,
-// 64 additions a thread. Fitted to in the files of the GPUs: the rows of RED below.
+// Additions in L2: all threads of the chip add to one word, to one word per warp, or to one word per thread. Source:
+// docs/validation/h100_kit.csv and h200_kit.csv, RED.ADD and ATOM.ADD (tools/silicon/atomics.cu): 528 CTAs of 256
+// threads, 64 additions a thread. The GPU files are fitted to the rows of RED below.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ struct Row {
 
 std::ostream& operator<<(std::ostream& stream, const Row& row) { return stream << row.number << ' ' << row.mnemonic; }
 
-// Simulated over measured additions a cycle.
+// Returns the simulated additions a cycle over the measured ones.
 double ratio_of(const Row& row) {
   const auto gpu = configs::load_gpu(WARPFOLD_SOURCE_DIR "/configs/gpus/" + row.gpu + ".textproto");
   const bool returns = row.mnemonic.starts_with("ATOM");
@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(Kit, Additions,
                                          Row{"K473", "h100_sxm", "ATOM.E.ADD.STRONG.GPU", kOfWarp, 26.6002}),
                          [](const testing::TestParamInfo<Row>& row) { return row.param.number; });
 
-// Missed (D117): an instruction's first pass over a sector takes no longer than a store.
+// Missed (D117): in the model, an instruction's first pass over a sector takes no longer than a store.
 TEST(AdditionsMissed, AWordALaneIsFiveTimesTooFast) {
   for (const Row& row : {Row{"K479", "h100_sxm", "RED.E.ADD.F32.FTZ.RN.STRONG.GPU", kApart, 211.840},
                          Row{"K471", "h100_sxm", "RED.E.ADD.STRONG.GPU", kApart, 208.339},

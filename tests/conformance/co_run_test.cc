@@ -1,6 +1,6 @@
-// A wgmma chain beside other work on the same SM: "measured co-run evidence" for random numbers under a GEMM.
-// Source: cicuvc register_bandwidth.md (H800): m64n16k16 SS chain, 21.5 cycles each alone, with 12 warps of a co-runner.
-// The comparison is by the slow-down, since the chain alone takes 20 cycles here (16 + N/4 wavefronts).
+// A wgmma chain beside other work on the same SM: measured evidence for random numbers beside a GEMM. Source: cicuvc
+// register_bandwidth.md (H800): m64n16k16 SS chain, 21.5 cycles each alone, with 12 warps of a co-runner. The tests
+// compare slow-downs, since the simulated chain alone takes 20 cycles each (16 + N/4 wavefronts).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,10 +17,11 @@ using testing::Ge;
 using testing::Le;
 
 constexpr int kChain = 600;
-// A short loop that fills one bank's port falls into step with the completions, and the measurement would give the loop's length.
+// Instructions of a loop body. A short loop that fills one bank's port falls into step with the completions, and the
+// test would measure the loop's length.
 constexpr int kLongBody = 160;
 
-// Issue interval of the chain's middle: the FIFO holds issue to the pipe's pace.
+// Returns the issue interval in the middle of the chain, where the FIFO limits issue to the pipe's rate.
 double steady_interval(const std::vector<uint64_t>& issues) { return static_cast<double>(issues.at(500) - issues.at(100)) / 400; }
 
 struct Slowed {
@@ -32,12 +33,12 @@ struct Slowed {
 Slowed beside(int columns, const Lines& co_runner) {
   const configs::Gpu gpu = one_sm("h100_sxm");
   const traces::Kernel wgmma = wgmma_kernel({columns, false, kChain});
-  // Long enough for the whole chain: each pass takes at least one cycle an instruction.
+  // The co-runner must last for the whole chain. Each pass takes at least one cycle an instruction.
   const uint64_t passes = 150ULL * kChain / co_runner.size() / 3 + 1;
   const traces::Kernel other =
       on_all_sub_cores("sm_90", 12, loop(passes, join(co_runner, {op("BRA `(.L_1)", {.stall = 5})})), "other");
-  // The warpgroup is younger: whenever a loop ends, the issue policy turns to the warpgroup. Any remaining difference does not come
-  // from issue slots.
+  // The warpgroup is younger, so the issue policy turns to it whenever a loop ends. The remaining slow-down is not due
+  // to issue slots.
   const Replay both = replay_together(gpu, {other, wgmma});
   EXPECT_GT(both.outcome.kernels[0].end_cycle, both.outcome.kernels[1].end_cycle);
   return {steady_interval(replay(gpu, wgmma).warp(0)), steady_interval(both.warp(0, 1))};
@@ -54,7 +55,8 @@ TEST(WgmmaBeside, FfmaWithThreeFreshRegistersSlowsItDown) {
   EXPECT_THAT(n16.factor(), AllOf(Ge(1.5), Le(4.0)));
 }
 
-// Missed: 64.3 cycles on an H800, 69 to 103 on an H100 (D29). FFMA gives way here, and silicon's takes its registers from wgmma.
+// Missed: 64.3 cycles on an H800, 69 to 103 on an H100 (D29). The model's FFMA gives way to wgmma. On silicon, FFMA
+// takes register bandwidth from wgmma.
 TEST(WgmmaBeside, FfmaWithThreeFreshRegistersLeavesWideTilesAlone) {
   const Slowed n64 = beside(64, three_fresh("FFMA", kLongBody));
   report("n64 beside FFMA with three fresh registers", n64, 32, 64.3);
@@ -87,7 +89,8 @@ TEST(WgmmaBeside, SharedMemoryLoadsAndAdditionsDoNotSlowItDown) {
   EXPECT_LE(n16.factor(), 1.05);
 }
 
-// Integer, half-precision and packing streams beside wgmma with 64 columns or more: full rate (measured on an H100 SXM).
+// Measured on an H100 SXM: wgmma with 64 columns or more runs at full rate beside integer, half-precision and packing
+// streams.
 TEST(WgmmaBeside, OneMathStreamLeavesItAtFullRate) {
   const std::vector<Lines> streams = {{op("IADD3 R1, R2, R3, R4"), op("LOP3.LUT R6, R2, R3, R5, 0x96, !PT")},
                                       {op("HFMA2 R1, R2, R3, R4"), op("HFMA2 R6, R2, R3, R5")},
@@ -99,11 +102,11 @@ TEST(WgmmaBeside, OneMathStreamLeavesItAtFullRate) {
   }
 }
 
-// cicuvc register_bandwidth.md, round 3 (H800): 64 wgmma beside a warp per sub-core that issues MOV32I without pause, into
-// registers and into RZ. The reported times per wgmma are the MOV32I's own: 2048 of them at 2.510 cycles are 64 x 80.33. At 2.002
-// they are nearly 64 x 64.6 for any width, since the ALU reads the clock that ends the chain's time, after the MOV32I leave it. So
-// the cost of registers is cycles of the stream: per wgmma 1.875, 3.891 and 15.687 at n8, n16 and n64, one cycle per pair of
-// accumulators.
+// cicuvc register_bandwidth.md, round 3 (H800): 64 wgmma beside one warp a sub-core that issues MOV32I without pause,
+// into registers or into RZ. The reported times per wgmma are those of the MOV32I: 2048 of them at 2.510 cycles take 64
+// x 80.33, and at 2.002 nearly 64 x 64.6, for every width. The reason is that the ALU reads the clock at the chain's
+// end, after the MOV32I have left it. So writes to registers cost cycles of the stream: 1.875, 3.891 and 15.687 per
+// wgmma at n8, n16 and n64, one for each pair of accumulators.
 TEST(BesideWgmma, MovesGiveWayToAccumulators) {
   const configs::Gpu gpu = one_sm("h100_sxm");
   const auto stream = [&](const std::string& to, int columns) {

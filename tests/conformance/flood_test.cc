@@ -1,7 +1,7 @@
-// wgmma without a pause, by two warpgroups that take turns, beside warps that issue one kind of instruction without a pause: the
-// loss of each. Source: docs/validation/h100_kit.csv, "beside a flood" (tools/silicon/arbiters.cu). A row has the number of the
-// flood's measurement there; the wgmma's is in the line before it. One row was fitted to: K1001
-// (accumulator_pairs_before_wide_result).
+// Two warpgroups that take turns at wgmma without a pause, beside a flood: warps that issue one kind of instruction
+// without a pause. The tests compare the rates of both. Source: docs/validation/h100_kit.csv, "beside a flood"
+// (tools/silicon/arbiters.cu). A row has the number of the flood's measurement there; the measurement of wgmma is in
+// the line before it. The model was fitted to one row: K1001 (accumulator_pairs_before_wide_result).
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 namespace warpfold::test {
 namespace {
 
-// Eight instructions that do not depend on each other.
+// Writes eight instructions that do not depend on each other.
 Lines eight(const std::string& mnemonic, const std::string& sources, int stall = 1) {
   Lines lines;
   for (int i = 0; i < 8; ++i)
@@ -30,8 +30,8 @@ struct Row {
   std::string sources;
   int columns;
   uint32_t warps_per_sub_core;
-  double wgmma;  // cycles between two starts, of an SM
-  double flood;  // cycles between two of the flood's instructions, of an SM
+  double wgmma;  // cycles between the starts of two wgmma on the SM
+  double flood;  // cycles between two instructions of the flood on the SM
 };
 
 std::ostream& operator<<(std::ostream& stream, const Row& row) {
@@ -42,11 +42,12 @@ std::ostream& operator<<(std::ostream& stream, const Row& row) {
 class Flood : public testing::TestWithParam<Row> {};
 
 TEST_P(Flood, TakesAndLeavesWhatItDoesOnAnH100) {
-  constexpr uint64_t kProducts = 300;  // of a warpgroup
+  constexpr uint64_t kProducts = 300;  // per warpgroup
   const Row& row = GetParam();
   const Lines chain = wgmma_lines({row.columns, false, kProducts});
   const traces::Kernel wgmma = KernelText("wgmma", "sm_90").role("first", 4, chain).role("second", 4, chain).kernel();
-  // ptxas leaves six cycles behind an IMAD.WIDE; the kit looks at a flag after every 128 instructions.
+  // As in the measured code: ptxas leaves six cycles after an IMAD.WIDE, and the kernel reads a flag after every 128
+  // instructions.
   const Lines instructions = repeat(16, eight(row.mnemonic, row.sources, row.mnemonic == "IMAD.WIDE.U32" ? 6 : 1));
   const Lines look = {op("LDS R60, [R61]", {.stall = 2, .write = 0}),
                       op("ISETP.NE.AND P0, PT, R60, RZ, PT", {.stall = 13, .wait = {0}}), op("BRA `(.L_1)", {.stall = 5})};
@@ -74,7 +75,7 @@ TEST_P(Flood, TakesAndLeavesWhatItDoesOnAnH100) {
   EXPECT_NEAR(per_flood, row.flood, 0.25 * row.flood);
 }
 
-// FFMA beside n64, which is 40 to 100 % slower there on silicon, is D29 of the deviations.
+// FFMA beside n64 is left out: on silicon it is 40 to 100 % slower (deviation D29).
 INSTANTIATE_TEST_SUITE_P(
     Kit, Flood,
     testing::Values(Row{"K781", "IMAD.WIDE.U32", "R2, R3, RZ", 64, 1, 43.94, 5.82},

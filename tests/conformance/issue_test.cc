@@ -1,4 +1,4 @@
-// The order and times of issue: policy, stall counts, yield, dependence counters.
+// Issue: policy, stall counts, yield, dependence counters, instruction cache.
 // Source: Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores", MICRO 2025 (RTX A6000, sm_86).
 
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@
 namespace warpfold::test {
 namespace {
 
-// 32 independent additions; the second one has `control`.
+// Writes 32 independent additions; the second one has `control`.
 Lines additions(const Control& control) {
   Lines lines = repeat(32, {op("FADD R1, R2, R3")});
   lines[1] = op("FADD R1, R2, R3", control);
@@ -18,7 +18,7 @@ Lines additions(const Control& control) {
 
 struct Issue {
   uint64_t cycle;
-  int warp;  // W0 to W3: the older, the smaller
+  int warp;  // W0 to W3, the oldest first
 };
 
 std::vector<Issue> four_warps(const Control& second) {
@@ -39,7 +39,7 @@ std::vector<int> order(const std::vector<Issue>& issues, size_t count) {
 
 TEST(IssuePolicy, StallOfTheSecondInstructionRotatesTheYoungestWarps) {
   const std::vector<Issue> issues = four_warps({.stall = 4});
-  // W3 W3 W2 W2 W1 W1, then W3 to its end, W2, W1; 32 additions and the exit each. W0 comes last.
+  // W3 W3 W2 W2 W1 W1, then W3 to its end, W2, W1. Each issues 32 additions and the exit. W0 comes last.
   std::vector<int> expected = {3, 3, 2, 2, 1, 1};
   for (const int warp : {3, 2, 1}) expected.insert(expected.end(), 31, warp);
   expected.insert(expected.end(), 33, 0);
@@ -51,8 +51,9 @@ TEST(IssuePolicy, TheLastWarpAloneShowsItsStall) {
   const std::vector<Issue> issues = four_warps({.stall = 4});
   const size_t second = issues.size() - 32;
   ASSERT_EQ(issues[second].warp, 0);
-  // The paper's text says four bubbles after W0's second instruction. A stall count of 4 means the next issue four cycles
-  // later, as everywhere else in the paper (a dependent addition of latency 4): three empty cycles. That is asserted here.
+  // The paper's text says four bubbles after W0's second instruction. Everywhere else in the paper, a stall count of 4
+  // means that the next issue is four cycles later (a dependent addition of latency 4), after three empty cycles. The
+  // test expects three.
   EXPECT_EQ(issues[second + 1].cycle - issues[second].cycle, 4);
 }
 
@@ -70,7 +71,7 @@ std::vector<uint64_t> alone(const Lines& lines, const std::string& gpu = "rtx_a6
 
 TEST(Yield, AloneItIsOneBubble) {
   EXPECT_EQ(alone({op("NOP"), op("NOP", {.yield = true}), op("NOP")}), (std::vector<uint64_t>{0, 1, 3, 4}));
-  // H100: a chain of NOPs goes from 1.01 to 2.01 cycles each with yield (cicuvc yield_dispatch_cost).
+  // H100: with yield, a NOP of a chain takes 2.01 cycles instead of 1.01 (cicuvc yield_dispatch_cost).
   EXPECT_EQ(alone(repeat(3, {op("NOP", {.yield = true})}), "h100_sxm"), (std::vector<uint64_t>{0, 2, 4, 6}));
 }
 
@@ -85,13 +86,14 @@ TEST(DependenceCounters, ReleaseAtTheReadOfTheSources) {
 }
 
 TEST(DependenceCounters, AnEarlierIncrementIsSeenBehindAnother) {
-  // Only the newest increment is hidden: the counter is 1 already, so the consumer right behind the second load waits.
+  // Only the newest increment is hidden. The counter is 1 already, so the consumer right after the second load waits.
   const auto issues =
       alone({op("LDS R4, [R2]", {.stall = 2, .write = 0}), op("LDS R5, [R2]", {.stall = 1, .write = 0}), op("NOP", {.wait = {0}})});
   EXPECT_GE(issues.at(2), 26);
 }
 
-// Three loads, then DEPBAR.LE SB0, `left`: the cycle in which it issues, which is when all but `left` have returned.
+// Issues three loads and then DEPBAR.LE SB0, `left`. Returns the cycle in which the DEPBAR issues: when all loads but
+// `left` have returned.
 uint64_t depbar_after_three_loads(int left) {
   Lines lines;
   for (const char* load : {"LDS R4, [R2]", "LDS R5, [R2]", "LDS R6, [R2]"}) lines.push_back(op(load, {.stall = 2, .write = 0}));
@@ -131,10 +133,10 @@ TEST(StallCount, DependentAdditionsIssueFourApart) {
   EXPECT_EQ(alone(repeat(4, {op("FADD R1, R1, R3", {.stall = 4})})), (std::vector<uint64_t>{0, 4, 8, 12, 16}));
 }
 
-// A warp's loop of NOPs with a stall of 2, of so many bytes.
+// Returns the cycles a NOP in a warp's loop of NOPs with stall count 2. `bytes`: size of the loop.
 double cycles_a_nop(uint32_t bytes) {
   constexpr uint32_t kInstructionBytes = 16;
-  const int nops = static_cast<int>(bytes / kInstructionBytes) - 1;  // and the branch
+  const int nops = static_cast<int>(bytes / kInstructionBytes) - 1;  // one instruction is the branch
   const auto cycles = [&](uint64_t trips) {
     const Lines lines = loop(trips, join(repeat(nops, {op("NOP", {.stall = 2})}), {op("BRA `(.L_1)", {.stall = 5})}));
     return static_cast<double>(replay(one_sm("b200"), on_one_sub_core("sm_100", {lines})).outcome.total_cycles);
@@ -142,8 +144,8 @@ double cycles_a_nop(uint32_t bytes) {
   return (cycles(12) - cycles(4)) / 8 / nops;
 }
 
-// cicuvc/nvidia-sass-document, sm100/arch/b200_icache_topology @626bab2b: a B200's cache of 32 KiB. Of a loop of 36 KiB, which
-// takes 2.70, a trip finds some lines: not modelled.
+// Source: cicuvc/nvidia-sass-document, sm100/arch/b200_icache_topology @626bab2b: a B200's cache has 32 KiB. A loop of
+// 36 KiB takes 2.70 cycles, since a trip still finds some of its lines: not modelled.
 TEST(InstructionCache, LoopsThatExceedItAreFetchedLineByLine) {
   EXPECT_NEAR(cycles_a_nop(30 << 10), 2.0214, 0.03);
   EXPECT_NEAR(cycles_a_nop(31 << 10), 2.0207, 0.03);

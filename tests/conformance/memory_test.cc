@@ -1,4 +1,4 @@
-// Memory instructions: when they issue, how long they take.
+// Memory instructions: issue times and latencies.
 // Source: Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores", MICRO 2025 (RTX A6000, sm_86).
 
 #include <gmock/gmock.h>
@@ -13,7 +13,8 @@
 namespace warpfold::test {
 namespace {
 
-// Issue cycles of the i-th of ten independent loads that hit, sorted over the active sub-cores; the first is in cycle 2.
+// Returns, for each of ten independent loads that hit, its issue cycles on the active sub-cores, sorted. The first load
+// issues in cycle 2.
 std::vector<std::vector<uint64_t>> load_issue_times(uint32_t active) {
   const Lines loads = repeat(10, {op("LDG.E R4, [R2.64]", {.write = 0})});
   const Replay run = replay(one_sm("rtx_a6000"), on_all_sub_cores("sm_86", active, loads));
@@ -49,7 +50,8 @@ TEST(MemoryIssue, FourActiveSubCores) {
             with_first_five(4, {{13, 15, 17, 19}, {21, 23, 25, 27}, {29, 31, 33, 35}, {37, 39, 41, 43}, {45, 47, 49, 51}}));
 }
 
-// Issue to the earliest consumer (the instruction's write counter) and to the earliest overwrite of a source (read counter).
+// Returns the cycles from an instruction's issue to the earliest consumer (write counter) or to the earliest overwrite
+// of a source (read counter).
 uint64_t wait_for(const std::string& instruction, const Control& control) {
   const Lines lines = {op(instruction, control), op("NOP", {.wait = {0}})};
   const Replay run = replay(one_sm("rtx_a6000"), on_one_sub_core("sm_86", {lines}));
@@ -119,8 +121,8 @@ TEST(CopyAsyncGroups, CommitsDoNotFillTheMemoryQueue) {
   EXPECT_EQ(run.warp(0).at(19) - run.warp(0).at(0), 19 * 15);
 }
 
-// Transfer back to registers: 512 bits a cycle, so 2 / 4 / 8 cycles for 32 / 64 / 128 bits a thread. Loads of one sub-core
-// issue every four cycles; those of 128 bits return every eight.
+// Loads return to registers at 512 bits a cycle: 2 / 4 / 8 cycles for 32 / 64 / 128 bits a thread. Loads of one
+// sub-core issue every four cycles; 128-bit loads return every eight.
 TEST(LoadReturn, WideLoadsReturnAt512BitsACycle) {
   const auto last_use = [](const std::string& load) {
     const Lines lines = join(repeat(20, {op(load, {.stall = 8, .write = 0})}), {op("NOP", {.wait = {0}})});
@@ -131,8 +133,8 @@ TEST(LoadReturn, WideLoadsReturnAt512BitsACycle) {
   EXPECT_EQ(last_use("LDG.E.128 R4, [R2.64]"), 38);
 }
 
-// Lanes that all ask for the same words: two registers return in a pass, half as many passes as of words of their own.
-// Source: G. Smith (NVIDIA), forums.developer.nvidia.com/t/77228: "from 4 to 2" of LDS.128. A store is no load.
+// If all lanes read the same words, two registers return in a pass: half as many passes as for words of their own.
+// Source: G. Smith (NVIDIA), forums.developer.nvidia.com/t/77228: "from 4 to 2" of LDS.128. Stores do not gain.
 TEST(SharedMemory, OneAddressHalvesThePassesOfAWideLoad) {
   const auto passes = [](const std::string& access, const std::string& effect) {
     const Lines lines = repeat(10, {op(access, {.stall = 8}, effect)});
@@ -146,8 +148,9 @@ TEST(SharedMemory, OneAddressHalvesThePassesOfAWideLoad) {
   EXPECT_EQ(passes("STS.128 [R2], R4", "wavefronts=1"), 40);
 }
 
-// Loads of 32 lanes from a line each that hit in L2: one sector of it, two that are neighbours, all four. Measured on an H100:
-// 2,190, 3,940 and 3,920 bytes a cycle; on an H200 2,560, 4,570 and 4,550 (docs/notebook/silicon.md).
+// Loads that hit in L2, in which each of 32 lanes reads a line of its own: one sector of it, two neighbouring sectors,
+// or all four. Measured on an H100: 2,190, 3,940 and 3,920 bytes a cycle; on an H200: 2,560, 4,570 and 4,550
+// (docs/notebook/silicon.md).
 TEST(L2Reads, ALoneSectorTakesTheTimeOfAPair) {
   const configs::Gpu gpu = configs::load_gpu(WARPFOLD_SOURCE_DIR "/configs/gpus/h100_sxm.textproto").value();
   const auto bytes_per_cycle = [&gpu](uint32_t bytes, const std::string& passes) {

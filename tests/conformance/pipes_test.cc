@@ -1,6 +1,6 @@
-// Math pipes: cycles a warp instruction in the steady state of one sub-core, and which pipes are apart.
-// Sources: cicuvc h100_fixed_pipeline (GA100, AD102 and GH100 measured), CUDA C Programming Guide 12.6 (throughput table),
-// B300 catalogue, Luo et al. and compiled code (mma.sync).
+// Math pipes: cycles a warp instruction in the steady state of one sub-core, and pairs of pipes that do not share
+// hardware. Sources: cicuvc h100_fixed_pipeline (GA100, AD102 and GH100 measured), CUDA C Programming Guide 12.6
+// (throughput table), B300 catalogue, Luo et al. and compiled code (mma.sync).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ std::vector<Occupancy> table(const std::string& gpu, double fp32, double fp64) {
   add({"IMAD R1, R2, R3, RZ", "IMUL R1, R2, R3", "IDP.4A.S8.S8 R1, R2, R3, RZ"}, 2);
   add({"IMAD.WIDE R4, R2, R3, RZ", "IMAD.HI R4, R2, R3, RZ"}, 4);
   add({"HFMA2 R1, R2, R3, RZ", "HADD2 R1, R2, R3", "HMUL2 R1, R2, R3"}, 2);
-  // Three pairs would take the register file three cycles.
+  // Reuse keeps the register file from being the limit: three register pairs would take it three cycles.
   add({"DADD R4, R2, R6", "DFMA R4, R2.reuse, R6.reuse, R8"}, fp64);
   add({"MUFU.EX2 R1, R2", "F2I R1, R2", "I2F R1, R2", "POPC R1, R2", "FLO.U32 R1, R2", "BREV R1, R2"}, 8);
   return rows;
@@ -51,13 +51,14 @@ std::vector<Occupancy> table(const std::string& gpu, double fp32, double fp64) {
 
 INSTANTIATE_TEST_SUITE_P(Gh100, PipeOccupancy, testing::ValuesIn(table("h100_sxm", 1, 2)), occupancy_name);
 INSTANTIATE_TEST_SUITE_P(Ga100, PipeOccupancy, testing::ValuesIn(table("a100_sxm", 2, 4)), occupancy_name);
-// measured 64 results a cycle an SM on H100 (the guide says 16): the ALU pipe; I2FP beside it.
+// The ALU pipe. F2FP was measured at 64 results a cycle and SM on an H100 (the guide says 16); I2FP runs there too.
 INSTANTIATE_TEST_SUITE_P(Gh100Alu, PipeOccupancy,
                          testing::Values(Occupancy{"h100_sxm", "F2FP.BF16.F32.PACK_AB R1, R2, R3", 2},
                                          Occupancy{"h100_sxm", "I2FP.F32.S32 R1, R2", 2},
                                          Occupancy{"h100_sxm", "VOTE.ANY R1, PT, P0", 2}),
                          occupancy_name);
-// mma.m16n8k16: A100 8 (Luo: 2048 FLOP a cycle an SM), RTX A6000 16 (1024 FLOP), H100 6 (mma.sync reaches 63 % of wgmma).
+// mma.m16n8k16: 8 cycles on an A100 (Luo: 2048 FLOP a cycle and SM), 16 on an RTX A6000 (1024 FLOP), 6 on an H100
+// (mma.sync reaches 63 % of wgmma).
 INSTANTIATE_TEST_SUITE_P(MmaSync, PipeOccupancy,
                          testing::Values(Occupancy{"a100_sxm", "HMMA.16816.F32 R4, R8, R12, R4", 8},
                                          Occupancy{"rtx_a6000", "HMMA.16816.F32 R4, R8, R12, R4", 16},
@@ -65,8 +66,8 @@ INSTANTIATE_TEST_SUITE_P(MmaSync, PipeOccupancy,
                                          Occupancy{"a100_sxm", "HMMA.1688.F32 R4, R8, R12, R4", 4}),
                          occupancy_name);
 
-// CUDA C Programming Guide, arithmetic throughput: results a cycle an SM of 64-bit floating point, 2 on 7.5, 8.6 and 8.9 (and 12.0,
-// as gb202 measured), 32 on 7.0 and 8.0, 64 on 9.0.
+// Returns the 64-bit floating-point results a cycle and SM. CUDA C Programming Guide, arithmetic throughput, by compute
+// capability: 2 on 7.5, 8.6 and 8.9 (and on 12.0, as gb202 measured), 32 on 7.0 and 8.0, 64 on 9.0.
 double fp64_results_a_cycle(configs::Gpu gpu, const std::string& architecture) {
   gpu.set_architecture(architecture);
   const Lines loop_body = loop(400, {op("DFMA R4, R8.reuse, R8.reuse, R12", {.stall = 2})});
@@ -86,7 +87,8 @@ TEST(Fp64, ResultsACycleOfAnSm) {
   EXPECT_NEAR(fp64_results_a_cycle(one_sm("h100_sxm"), "sm_90"), 64, 2);
 }
 
-// Two streams alternating in the warps: their pipes are apart when the pair takes as long as the slower one alone.
+// Returns the cycles of a pair of instructions that alternate in each warp. If they share no pipe, the pair takes as
+// long as the slower instruction alone.
 double pair(const std::string& first, const std::string& second) {
   return 2 * cycles_per_instruction(one_sm("h100_sxm"), repeat(8, {op(first), op(second)}));
 }
@@ -106,7 +108,8 @@ TEST(CrossPipe, IndependentPairsTakeAsLongAsTheSlowerOne) {
   EXPECT_DOUBLE_EQ(pair(kFfma, kImad), 2);
 }
 
-// DADD reads two register pairs, one row of each bank a pair: two port cycles, so the register file is full beside it.
+// DADD reads two register pairs, each of one register in each bank: two cycles of the ports, which leaves no room for
+// reads beside it. So the test reads RZ in place of the second pair and of other sources.
 TEST(CrossPipe, Fp64IsApartFromTheOthers) {
   const std::string dadd = "DADD R8, R2, RZ";
   EXPECT_DOUBLE_EQ(pair("IADD3 R1, R2, RZ, RZ", dadd), 2);
@@ -125,13 +128,14 @@ TEST(CrossPipe, MufuIsApartFromEverything) {
 
 TEST(CrossPipe, ImadAndHfma2ShareOneBackend) { EXPECT_DOUBLE_EQ(pair(kImad, kHfma2), 4); }
 
-// Measured: about 2 cycles an instruction of an alternating stream.
+// Measured: about 2 cycles an instruction in an alternating stream.
 TEST(CrossPipe, Hfma2AndFfmaInterlock) { EXPECT_THAT(pair(kHfma2, kFfma), testing::AllOf(testing::Ge(3.0), testing::Le(4.4))); }
 
 TEST(CrossPipe, Hfma2MmaRunsOnTheFp64Pipe) { EXPECT_DOUBLE_EQ(pair(kHfma2Mma, "DADD R8, R2, RZ"), 4); }
 
-// m16n8k16, dependent accumulators. A100 24.6, H800 24.1 cycles (Luo); compiled code 24 on both; sm_86 33-34 with fp32
-// accumulators and 24 with fp16 (Huerta). The consumer's stall count is the compiler's, from the table.
+// Latency of m16n8k16 with dependent accumulators, in cycles. A100 24.6, H800 24.1 (Luo); compiled code has 24 on both;
+// sm_86 33-34 with fp32 accumulators and 24 with fp16 (Huerta). The function returns the stall count of the opcode
+// table, which is the compiler's.
 int result_latency(const std::string& architecture, const std::string& mnemonic) {
   const isa::Architecture& table = **isa::Architecture::find(architecture);
   const isa::OpcodeInfo& info = table.opcodes()[*table.resolve(mnemonic)];
@@ -145,8 +149,8 @@ TEST(MmaSyncLatency, DependentAccumulators) {
   EXPECT_EQ(result_latency("sm_86", "HMMA.16816.F16"), 24);
 }
 
-// Variable latency: MUFU 17 on sm_86 (Huerta configuration), RSQ 18 and SIN 24 (B300 catalogue, taken for Hopper), EX2 as
-// RSQ, since B300 has twice Hopper's rate for EX2 alone.
+// Variable latency, in cycles: MUFU 17 on sm_86 (Huerta's configuration); RSQ 18 and SIN 24 on Hopper, taken from the
+// B300 catalogue; EX2 as RSQ, since B300 has twice Hopper's rate for EX2 alone.
 uint64_t result_wait(const std::string& gpu, const std::string& instruction) {
   const configs::Gpu machine = one_sm(gpu);
   const Lines lines = {op(instruction, {.stall = 2, .write = 0}), op("NOP", {.wait = {0}})};
@@ -166,7 +170,7 @@ TEST(VariableLatency, SharedMemoryAndL1OnHopper) {
   EXPECT_NEAR(double(result_wait("h100_sxm", "LDG.E R1, [R2.64]")), 40.7, 1.0);  // Luo
 }
 
-// One warp request a cycle and SM; one sub-core's stream 0.5 (cicuvc h800_mio_queue_topology).
+// An SM takes one warp request a cycle, and one sub-core at most 0.5 (cicuvc h800_mio_queue_topology).
 TEST(HopperMemoryIssue, OneRequestACycleAndHalfOneASubCore) {
   const configs::Gpu gpu = one_sm("h100_sxm");
   const Lines lds = loop(400, {op("LDS R4, [R2]")});
@@ -184,11 +188,11 @@ TEST(HopperMemoryIssue, LdsmX4TakesFourWavefronts) {
   };
   const Replay hundred = run(100);
   EXPECT_EQ(hundred.busy("shared_memory"), 4 * 4 * 100);
-  // cicuvc wgmma: 15.7 cycles for one of each of four warps.
+  // cicuvc wgmma: 15.7 cycles for one instruction of each of four warps.
   EXPECT_NEAR(static_cast<double>(run(300).outcome.total_cycles - hundred.outcome.total_cycles) / 200, 15.7, 0.4);
 }
 
-// Constant loads of an SM: a request each, and two cycles for each further address that its lanes ask for (fitted:
+// A constant load takes a request of the SM, and two cycles for each further address that its lanes read (fitted:
 // configs/gpus/h100_sxm.textproto).
 TEST(ConstantLoads, ServeOneAddressAfterTheOther) {
   const auto cycles = [](const std::string& effect) {

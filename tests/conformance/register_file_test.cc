@@ -1,5 +1,5 @@
 // Register-file ports, the register-file cache and the write port.
-// Source, where not said otherwise: Huerta, Abaie Shoushtary, Cruz, Gonzalez, "Dissecting and Modeling the Architecture of
+// Source, unless said otherwise: Huerta, Abaie Shoushtary, Cruz, Gonzalez, "Dissecting and Modeling the Architecture of
 // Modern GPU Cores", MICRO 2025 (RTX A6000, sm_86).
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using testing::AllOf;
 using testing::Ge;
 using testing::Le;
 
-// Cycles between two clock reads around `middle`, all with stall 1.
+// Returns the cycles between two clock reads around `middle`, all with stall count 1.
 uint64_t elapsed(const Lines& middle) {
   const Lines lines = join(join({op("CS2R R0, SR_CLOCKLO")}, middle), {op("CS2R R2, SR_CLOCKLO")});
   const Replay run = replay(one_sm("rtx_a6000"), on_one_sub_core("sm_86", {lines}));
@@ -34,8 +34,8 @@ TEST(RegisterReadPorts, BubblesOfTheSecondFfmaFollowTheBanksOfItsSources) {
 }
 
 TEST(RegisterReadPorts, IssueStageDoesNotLookAtPorts) {
-  // Without the NOP behind it, the held FFMA delays no other instruction: the clock read issues while the FFMA waits in the control
-  // stage.
+  // Without a NOP after it, the held FFMA delays no other instruction: the clock read issues while the FFMA waits in
+  // the control stage.
   EXPECT_EQ(elapsed(two_ffma("R19", "R21")), 4);
   EXPECT_EQ(elapsed(two_ffma("R18", "R21")), 4);
   EXPECT_EQ(elapsed(two_ffma("R18", "R20")), 4);
@@ -63,7 +63,7 @@ uint64_t port_reads(const Lines& lines) {
   return replay(one_sm("rtx_a6000"), on_one_sub_core("sm_86", {lines})).busy("register_read_ports");
 }
 
-// Port reads of each line in turn.
+// Returns the port reads that each line adds.
 std::vector<uint64_t> reads_of_each(const Lines& lines) {
   std::vector<uint64_t> reads;
   uint64_t before = 0;
@@ -114,8 +114,8 @@ TEST(RegisterFileCache, WhatIsPredicatedOffReadsNothing) {
 
 // ---- write port
 
-// Issue of a shared-memory load (24 cycles uncontended) to its consumer, where an FFMA (4 cycles) that writes `destination`
-// issues `at` cycles after the load.
+// Returns the cycles from the issue of a shared-memory load (24 uncontended) to its consumer. An FFMA (latency 4) that
+// writes `destination` issues `at` cycles after the load.
 uint64_t load_to_use(const std::string& destination, int at) {
   const Lines lines = {op("LDS R4, [R2]", {.stall = 10, .write = 0}), op("NOP", {.stall = at - 10}),
                        op(text({"FFMA ", destination, ", R9, R10, R11"})), op("NOP", {.wait = {0}})};
@@ -131,8 +131,8 @@ TEST(RegisterWritePort, ALoadWaitsOneCycleForAFixedLatencyResultOfItsBank) {
 }
 
 TEST(RegisterWritePort, TwoFixedLatencyResultsAtOnceAreNotDelayed) {
-  // HADD2 (latency 5), then FFMA (latency 4): both results reach the even bank in the same cycle. The consumers issue as the stall
-  // counts say, at 5 and 6, and no warp is charged.
+  // HADD2 (latency 5), then FFMA (latency 4): both results reach the even bank in the same cycle. The consumers issue
+  // as the stall counts say, at 5 and 6, and no wait is charged.
   const Lines lines = {op("HADD2 R4, R2, R3"), op("FFMA R6, R8, R9, R11", {.stall = 4}), op("FFMA R12, R4, R9, R11"),
                        op("FFMA R14, R6, R9, R11")};
   const Replay run = replay(one_sm("rtx_a6000"), on_one_sub_core("sm_86", {lines}));
@@ -141,12 +141,12 @@ TEST(RegisterWritePort, TwoFixedLatencyResultsAtOnceAreNotDelayed) {
   EXPECT_EQ(run.ledger(0, 0, Contended::kRegisterWritePort), 0);
 }
 
-// ---- FFMA rate on Hopper. cicuvc register_bandwidth (H800), B300 catalogue: instructions a cycle a sub-core.
+// ---- FFMA rate on Hopper, instructions a cycle and sub-core. Sources: cicuvc register_bandwidth (H800), B300 catalogue.
 
 double ffma_rate(const Lines& lines) { return 1.0 / cycles_per_instruction(one_sm("h100_sxm"), lines); }
 
-// Published: 0.64 to 0.65 for code of the compiler, and 960 B/clk/SM of register reads beside wgmma, which is 0.625.
-// With Ampere's three-cycle window, published for sm_86 only, the machine reaches 0.62.
+// Published: 0.64 to 0.65 for compiled code, and 960 B/clk/SM of register reads beside wgmma, which is 0.625. With
+// Ampere's three-cycle window, which is published for sm_86 only, the model reaches 0.62.
 TEST(FfmaRate, ThreeFreshRandomRegisters) {
   const double rate = ffma_rate(three_fresh("FFMA", 512));
   RecordProperty("simulated", std::to_string(rate));

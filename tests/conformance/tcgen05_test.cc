@@ -1,7 +1,6 @@
-// The tensor cores of Blackwell and their memory.
-// Sources: SemiAnalysisAI/microbench-blackwell @9a068d8, umma_latency/fit_results.csv (B200, 1965 MHz: interval and latency of a
-// product by shape, equal within 5 cycles for BF16, E4M3, S8 and MXF8); cicuvc/nvidia-sass-document, notes/sm100 (utchmma, ldtm,
-// sttm).
+// Blackwell's tensor cores and tensor memory. Sources: SemiAnalysisAI/microbench-blackwell @9a068d8,
+// umma_latency/fit_results.csv (B200, 1965 MHz: interval and latency of a product by shape, equal within 5 cycles for
+// BF16, E4M3, S8 and MXF8); cicuvc/nvidia-sass-document, notes/sm100 (utchmma, ldtm, sttm).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +12,7 @@
 namespace warpfold::test {
 namespace {
 
-// Steady issue interval of one chain.
+// Returns the issue interval of one chain in steady state.
 double interval(const Product& product) {
   const auto cycles = [&](int count) {
     return static_cast<double>(replay(one_sm("b200"), chain_of(product, count)).outcome.total_cycles);
@@ -21,7 +20,7 @@ double interval(const Product& product) {
   return (cycles(300) - cycles(100)) / 200;
 }
 
-// Issue of one product to the passing of a wait at the mbarrier that its commit arrives at.
+// Returns the cycles from the issue of one product to the end of a wait at the mbarrier at which its commit arrives.
 double latency(const Product& product) {
   const Replay run = replay(one_sm("b200"), chain_of(product, 1));
   return static_cast<double>(run.warp(0).at(2) - run.warp(0).at(0));
@@ -50,8 +49,9 @@ const std::array kOneCta{
            0},
 };
 
-// cta_group::2, M of the pair 256 or 128. With few columns, the measurement is up to 3 cycles above the time of tensor cores and
-// operands; the latency of 64 rows in each SM grows by more than their tensor time.
+// cta_group::2, with M of the pair 256 or 128. With few columns, measured intervals are up to 3 cycles above the time
+// of the tensor cores and of the operands. The measured latency with 64 rows in each SM grows by more than their tensor
+// time.
 const std::array kPair{
     Column{{.rows = 128, .pair = true},
            {{{64, 43, 202}, {80, 45, 210}, {96, 49, 218}, {112, 56, 226}, {128, 64, 234}, {256, 128, 298}}},
@@ -89,7 +89,8 @@ TEST(Tcgen05, AProductOfAPairOfCtasTakesWhatWasMeasured) {
   for (const Column& column : kPair) expect_as_measured(column);
 }
 
-// 128 x 128 of k 16 displaces 65.75 wavefronts of LDS: 32 of A and 32 of B here.
+// Measured: a product of 128 x 128 with k 16 displaces 65.75 wavefronts of LDS. In the model it takes 32 for A and 32
+// for B.
 TEST(Tcgen05, OperandsGoFirstAtSharedMemory) {
   const traces::Kernel products = chain_of({.columns = 128}, 200);
   const Replay alone = replay(one_sm("b200"), products);
@@ -104,7 +105,7 @@ TEST(Tcgen05, OperandsGoFirstAtSharedMemory) {
   EXPECT_GT(both.ledger(0, 1, sim::Contended::kSharedMemory), 0);
 }
 
-// Six products of a sub-core wait beside the one that runs; at stall count 1 a thread issues one in 7 cycles.
+// Six products of a sub-core wait behind the one that runs. With stall count 1, a thread issues one in 7 cycles.
 TEST(Tcgen05, SixProductsWaitBehindTheOneThatRuns) {
   const Replay run = replay(one_sm("b200"), chain_of({.columns = 256}, 12));
   const std::vector<uint64_t>& issues = run.warp(0);
@@ -113,7 +114,7 @@ TEST(Tcgen05, SixProductsWaitBehindTheOneThatRuns) {
   EXPECT_EQ(issues[10] - issues[9], 128);
 }
 
-// One CTA more of a kernel with half of tensor memory fits beside the first.
+// An SM holds as many CTAs as tensor memory has room for: one with 512 columns, two with 256, four with 128.
 TEST(Tcgen05, TensorMemoryBoundsTheCtasOfAnSm) {
   for (const auto& [columns, ctas] : {std::pair{"512", 1}, std::pair{"256", 2}, std::pair{"128", 4}}) {
     const traces::Kernel kernel = KernelText("wide", "sm_100")
@@ -126,7 +127,7 @@ TEST(Tcgen05, TensorMemoryBoundsTheCtasOfAnSm) {
   }
 }
 
-// A pair of columns a cycle, 22 cycles behind the last one.
+// A load or store takes a cycle for each pair of columns; a load's result comes 22 cycles after the last pair.
 TEST(TensorMemory, LoadsAndStoresTakeAPairOfColumnsACycle) {
   for (const auto& [width, cycles] : {std::pair{"8", 4}, std::pair{"16", 8}, std::pair{"32", 16}}) {
     const Lines load = {op(text({"LDTM.x", width, " R8, tmem[UR4]"}))};
@@ -143,12 +144,12 @@ double interval_of(const configs::Gpu& gpu, const Lines& lines) {
   return (cycles(300) - cycles(100)) / 200;
 }
 
-// utccp: 512 copies of 512 bytes to all four quarters of the lanes take one warp 9,376 cycles.
+// utccp: 512 copies of 512 bytes to all four quarters of the lanes, by one warp, take 9,376 cycles.
 TEST(TensorMemory, ScalesAreCopiedInEighteenCyclesByOneWarp) {
   EXPECT_NEAR(interval_of(one_sm("b200"), {scale_copy_line()}), 9376.0 / 512, 0.35);
 }
 
-// Not measured: products and copies of one thread come one after the other, as they are issued (sim/sm/tcgen05_unit.h).
+// Not measured: products and copies of one thread run one after the other, in order of issue (sim/sm/tcgen05_unit.h).
 TEST(TensorMemory, ProductsWaitForTheCopiesInFrontOfThem) {
   const Product product{.narrow = true};
   Lines lines;
@@ -157,7 +158,7 @@ TEST(TensorMemory, ProductsWaitForTheCopiesInFrontOfThem) {
   EXPECT_NEAR(interval_of(one_sm("b200"), lines), 12 * 18 + 4 * 128, 1);
 }
 
-// One rate for all types, unless the GPU file has one of their own for 8 bits and fewer.
+// All types have one rate, unless the GPU file has another for 8 bits and fewer.
 TEST(TensorMemory, NarrowOperandsMayHaveARateOfTheirOwn) {
   configs::Gpu gpu = one_sm("b200");
   EXPECT_EQ(interval_of(gpu, {product_line({.pair = true, .narrow = true})}), 128);

@@ -1,6 +1,6 @@
-// Warps that are always ready, of two CTAs on an SM: which of them has the issue slot.
-// Source: docs/validation/h100_kit.csv, K30 to K81 (tools/silicon/issue_order.cu): rounds of 64 instructions in eight chains and a
-// look at the clock.
+// Shares of the issue slot between two CTAs of an SM whose warps are always ready.
+// Source: docs/validation/h100_kit.csv, K30 to K81 (tools/silicon/issue_order.cu): rounds of 64 instructions in eight
+// chains, and a read of the clock.
 
 #include <gtest/gtest.h>
 
@@ -18,9 +18,9 @@ namespace {
 struct Row {
   std::string number;
   std::string mnemonic;
-  std::string sources;      // behind the register that it reads and writes
-  double second_cta;        // share of the sub-core's instructions, beside an older CTA
-  double beside_a_younger;  // share, beside a younger CTA that has the older one's slots
+  std::string sources;      // operands after the register that is both source and destination
+  double second_cta;        // second CTA's share of the sub-core's instructions, beside an older CTA
+  double beside_a_younger;  // its share beside a third, younger CTA in the slots of the first
 };
 
 std::ostream& operator<<(std::ostream& stream, const Row& row) { return stream << row.number << "_" << test_name(row.mnemonic); }
@@ -36,7 +36,7 @@ traces::Kernel always_ready(const Row& row, const std::string& name, uint32_t wa
   return on_all_sub_cores("sm_90", 4 * warps_per_sub_core, loop(rounds, join(round, look)), name);
 }
 
-// Instructions that the launch's warps issued in [from, to).
+// Returns the instructions that the launch's warps issued in cycles [from, to).
 double issued(const Replay& run, size_t launch, uint64_t from, uint64_t to) {
   double all = 0;
   for (const std::vector<uint64_t>& warp : run.issues.at(launch))
@@ -44,11 +44,11 @@ double issued(const Replay& run, size_t launch, uint64_t from, uint64_t to) {
   return all;
 }
 
-constexpr double kOfSlots = 0.07;  // in which modelled and measured shares may differ
+constexpr double kOfSlots = 0.07;  // most by which simulated and measured shares may differ
 
 class Turns : public testing::TestWithParam<Row> {};
 
-// Two warps of each CTA on a sub-core.
+// Each CTA has two warps on a sub-core.
 TEST_P(Turns, TheOlderCtaHasTheSlotWherePipesAreHeld) {
   const Replay run =
       replay_together(one_sm("h100_sxm"), {always_ready(GetParam(), "first", 2, 400), always_ready(GetParam(), "second", 2, 400)});
@@ -63,7 +63,7 @@ TEST_P(Turns, AgeDecidesAndNotTheSlot) {
   const traces::Kernel second = always_ready(GetParam(), "second", 2, 1200);
   const traces::Kernel third = always_ready(GetParam(), "third", 2, 400);
   const Replay run = replay(one_sm("h100_sxm"), {launch(first, 0), launch(second, 1), launch(third, 0)});
-  uint64_t begin = 0;  // of the third one, which may not issue at once
+  uint64_t begin = 0;  // begin of the third launch, which may not issue at once
   for (const std::vector<uint64_t>& warp : run.issues.at(0)) begin = std::max(begin, warp.back());
   ASSERT_GT(run.issues.at(1).front().back(), begin + 16000);
   const double older = issued(run, 1, begin + 4000, begin + 16000);

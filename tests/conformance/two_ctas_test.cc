@@ -1,6 +1,7 @@
-// Two CTAs of one decode attention kernel on an SM of an H200: the faster CTA, and the SM's issue rate. Source: reports of XQA's
-// kernel for mixed key and value formats (docs/validation/arbiter.md). The CTA in warp slots 20 to 39 was slower in 396 of 396
-// pairs, for 33 tiles each 46.5 and 57.1 us. IPC was 2.51 with two CTAs and 2.24 with one.
+// Two CTAs of one decode attention kernel on an SM of an H200: their relative speed, and the SM's instructions a cycle.
+// Source: reports of XQA's kernel for mixed key and value formats (docs/validation/arbiter.md). The CTA in warp slots
+// 20 to 39 was the slower one in 396 of 396 pairs: 57.1 against 46.5 us for 33 tiles each. IPC was 2.51 with two CTAs
+// and 2.24 with one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,9 +16,9 @@
 namespace warpfold::test {
 namespace {
 
-constexpr size_t kWarps = 20;  // of a CTA
+constexpr size_t kWarps = 20;  // per CTA
 
-// configs/kernels/xqa_decode.wfs with so many CTAs.
+// Returns the kernel of configs/kernels/xqa_decode.wfs with `ctas` CTAs.
 traces::Kernel decode(uint64_t ctas) {
   std::ifstream file(WARPFOLD_SOURCE_DIR "/configs/kernels/xqa_decode.wfs");
   std::stringstream text;
@@ -39,7 +40,7 @@ uint64_t end_of_cta(const Replay& run, size_t cta) {
   return end;
 }
 
-// Of an SM, where every SM of the chip has so many CTAs.
+// Returns the instructions a cycle of an SM if every SM of the chip has `ctas` CTAs.
 double ipc(configs::IssuePolicy policy, uint64_t ctas) {
   configs::Gpu gpu = configs::load_gpu(WARPFOLD_SOURCE_DIR "/configs/gpus/h200_sxm.textproto").value();
   gpu.set_clock_mhz(1980);  // as reported
@@ -62,7 +63,7 @@ TEST_P(PolicyOfHopper, TheCtaInTheLowerWarpSlotsIsTheFasterOne) {
   EXPECT_LT(ratio, 1.5);   // D73: up to 1.45
 }
 
-// Of the lowest slot first, 2.68: 7 % more than measured.
+// With GREEDY_THEN_LOWEST_SLOT the model reaches 2.68: 7 % more than measured.
 TEST_P(PolicyOfHopper, TwoCtasIssueAsManyInstructionsAsMeasured) {
   const double simulated = GetParam() == configs::GREEDY_THEN_LOWEST_SLOT ? 2.68 : 2.51;
   EXPECT_NEAR(ipc(GetParam(), 2), simulated, 0.06 * simulated);

@@ -1,5 +1,5 @@
-// mma.m8n8k4 of Volta: HMMA.884 in steps. Sources: Raihan et al., ISPASS 2019 (arXiv 1811.08309: a Titan V; cumulative cycles of
-// the steps of one wmma), NVIDIA's V100 whitepaper (1024 FLOP a cycle an SM: 125 TFLOPS), compiled code
+// Volta's mma.m8n8k4: HMMA.884 in steps. Sources: Raihan et al., ISPASS 2019 (arXiv 1811.08309: Titan V, cumulative
+// cycles of the steps of one wmma), NVIDIA's V100 whitepaper (1024 FLOP a cycle and SM: 125 TFLOPS), compiled code
 // (isa/tables/sm_70.textproto).
 
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@
 namespace warpfold::test {
 namespace {
 
-// Registers of a product: sums from `sum` on in pairs, one a step.
+// Writes the steps of one product. Its sums are in register pairs from `sum` on, one pair a step. `after_the_last`:
+// waits for the product before.
 Lines product(int sum, bool after_the_last) {
   Lines lines;
   for (int step = 0; step < 4; ++step) {
@@ -29,7 +30,7 @@ Lines product(int sum, bool after_the_last) {
   return lines;
 }
 
-// Four steps of two cycles for 2 x 8 x 8 x 4 x 4 operations: 256 a cycle and sub-core, of any number of warps.
+// Four steps of two cycles do 2 x 8 x 8 x 4 x 4 operations: 256 a cycle and sub-core, with any number of warps.
 TEST(VoltaMma, OneStepInTwoCycles) {
   const Lines independent = join(join(product(0, false), product(8, false)), join(product(16, false), product(24, false)));
   EXPECT_DOUBLE_EQ(cycles_per_instruction(one_sm("v100_16gb"), independent, 1), 2);
@@ -42,8 +43,8 @@ TEST(VoltaMma, SumsInHalfPrecisionHaveTwoStepsOfFourCycles) {
   EXPECT_DOUBLE_EQ(cycles_per_instruction(one_sm("v100_16gb"), lines, 4), 4);
 }
 
-// Of a Titan V: 10, 12, 14 and 18 cycles behind the first clock, then 20, 22, 24, 28: a product that adds to the sums of the one
-// before begins 10 cycles after it.
+// Measured on a Titan V: steps end 10, 12, 14 and 18 cycles after the first clock read, then 20, 22, 24, 28. A product
+// that adds to the sums of the product before begins 10 cycles after it.
 TEST(VoltaMma, DependentProductsAreTenCyclesApart) {
   const Replay run =
       replay(one_sm("v100_16gb"), on_one_sub_core("sm_70", {join(product(0, false), join(product(0, true), product(0, true)))}));
@@ -54,12 +55,12 @@ TEST(VoltaMma, DependentProductsAreTenCyclesApart) {
   EXPECT_EQ(issues.at(8) - issues.at(4), 10);
 }
 
-// The rate of the data sheet at its clock.
+// The simulated rate, at the data sheet's clock, is that of the data sheet.
 TEST(VoltaMma, TensorCoresReachTheDataSheet) {
   const configs::Gpu gpu = configs::load_gpu(WARPFOLD_SOURCE_DIR "/configs/gpus/v100_16gb.textproto").value();
   const Lines lines = join(product(0, false), product(8, false));
   const double step = cycles_per_instruction(one_sm("v100_16gb"), lines, 2);
-  const double flop_a_cycle = 4 * 2 * 8 * 8 * 4 * 4 / (4 * step);  // of an SM's sub-cores
+  const double flop_a_cycle = 4 * 2 * 8 * 8 * 4 * 4 / (4 * step);  // of the SM's four sub-cores
   const double tflops = flop_a_cycle * gpu.sm_count() * gpu.data_sheet().tensor_clock_mhz() * 1e-6;
   EXPECT_NEAR(tflops, gpu.data_sheet().fp16_tflops(), 0.5);
 }

@@ -11,7 +11,7 @@
 namespace warpfold::test {
 namespace {
 
-// Steady issue interval of one chain.
+// Returns the issue interval of one chain in steady state.
 double interval(int columns, bool a_in_registers) {
   const configs::Gpu gpu = one_sm("h100_sxm");
   const auto cycles = [&](int count) {
@@ -20,13 +20,14 @@ double interval(int columns, bool a_in_registers) {
   return (cycles(300) - cycles(100)) / 200;
 }
 
-// Issue of a single command to the release of its group.
+// Returns the cycles from the issue of a single command to the release of its group.
 uint64_t completion(int columns, bool a_in_registers) {
   const Replay run = replay(one_sm("h100_sxm"), wgmma_kernel({columns, a_in_registers, 1}));
   return run.warp(3).at(2) - run.warp(3).at(1);
 }
 
-// m64nN takes N/2 cycles of tensor time; SS = RS at n256 (Luo: 128.0). Measured n64 30.4 to 35.3, n128 67.4.
+// m64nN takes N/2 cycles of tensor time, with A in shared memory or in registers (n256, Luo: 128.0). Measured: n64 30.4
+// to 35.3, n128 67.4.
 TEST(WgmmaInterval, TensorTimeBindsFrom64Columns) {
   for (const bool a_in_registers : {false, true}) {
     EXPECT_DOUBLE_EQ(interval(64, a_in_registers), 32);
@@ -35,14 +36,15 @@ TEST(WgmmaInterval, TensorTimeBindsFrom64Columns) {
   }
 }
 
-// A and B in shared memory: 16 + N/4 wavefronts bind. Measured n8 17.4 to 21.0, n16 19.2 to 22.8, n32 27.0.
+// With A and B in shared memory, 16 + N/4 wavefronts are the limit. Measured: n8 17.4 to 21.0, n16 19.2 to 22.8, n32
+// 27.0.
 TEST(WgmmaInterval, SharedMemoryBindsWithFewColumns) {
   EXPECT_DOUBLE_EQ(interval(8, false), 18);
   EXPECT_DOUBLE_EQ(interval(16, false), 20);
   EXPECT_DOUBLE_EQ(interval(32, false), 24);
 }
 
-// A in registers: the command floor. Measured 12.0 for n8 and n16.
+// With A in registers, the least interval of commands is the limit. Measured: 12.0 for n8 and n16.
 TEST(WgmmaInterval, CommandFloorBindsWithAInRegisters) {
   EXPECT_DOUBLE_EQ(interval(8, true), 12);
   EXPECT_DOUBLE_EQ(interval(16, true), 12);
@@ -56,7 +58,7 @@ TEST(WgmmaCompletion, FortyNineAndOneForEachAccumulatorRegister) {
   EXPECT_EQ(completion(256, false), 177);
 }
 
-// Measured about 18 cycles shorter with A in registers: the time that A's wavefronts take.
+// Measured: with A in registers, completion is about 18 cycles shorter, the time of A's wavefronts.
 TEST(WgmmaCompletion, AInRegistersIsAbout18CyclesShorter) {
   for (const int columns : {16, 64, 256})
     EXPECT_NEAR(static_cast<double>(completion(columns, false) - completion(columns, true)), 18, 2);
@@ -72,8 +74,8 @@ TEST(WgmmaWavefronts, SixteenForAAndAQuarterOfTheColumnsForB) {
   }
 }
 
-// The command FIFO has 7 places: the eighth command of a chain waits for the pipe, the first seven and the one that runs
-// issue back to back.
+// The command FIFO has 7 entries. The command that runs and the next seven issue back to back; the one after them waits
+// for the pipe.
 TEST(WgmmaFifo, SevenCommandsQueueBehindTheOneThatRuns) {
   const Replay run = replay(one_sm("h100_sxm"), wgmma_kernel({256, false, 12}));
   const std::vector<uint64_t>& issues = run.warp(0);
@@ -82,13 +84,14 @@ TEST(WgmmaFifo, SevenCommandsQueueBehindTheOneThatRuns) {
   EXPECT_EQ(issues[11] - issues[10], 128);
 }
 
-// wgmma goes first at the shared-memory data stage: a flood of LDS loses exactly the operand wavefronts. Between two commands that
-// take all of the stage the flood has one wavefront, and wgmma loses just that.
+// wgmma has priority at the shared-memory data stage: a flood of LDS loses exactly the operand wavefronts. Between two
+// commands that would fill the stage, the flood gets one wavefront, and wgmma loses one cycle.
 class WgmmaPriority : public testing::TestWithParam<WgmmaChain> {};
 
 TEST_P(WgmmaPriority, AnLdsFloodLosesExactlyTheOperandWavefronts) {
   const configs::Gpu gpu = one_sm("h100_sxm");
-  // wgmma starts behind the first loads. The flood ends when its last load has returned: when the data stage has served it.
+  // wgmma starts after the first loads. The flood ends when its last load has returned, after the data stage has served
+  // it.
   const traces::Kernel wgmma =
       on_all_sub_cores("sm_90", 4, join(repeat(4, {op("NOP", {.stall = 15})}), wgmma_lines(GetParam())), "wgmma");
   const Lines loads =
@@ -105,7 +108,7 @@ TEST_P(WgmmaPriority, AnLdsFloodLosesExactlyTheOperandWavefronts) {
   };
   EXPECT_EQ(flood_cycles(both) - flood_cycles(flood_alone), alone.busy("shared_memory"));
   EXPECT_GT(both.ledger(0, 1, sim::Contended::kSharedMemory), 0);
-  // The wgmma loses an issue slot here and there, nothing else.
+  // Apart from that cycle for each command, wgmma loses issue slots only.
   const bool binds =
       alone.busy("shared_memory") / static_cast<uint64_t>(GetParam().count) >= static_cast<uint64_t>(GetParam().columns) / 2;
   const uint64_t given_way = binds ? static_cast<uint64_t>(GetParam().count) : 0;
@@ -119,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(Chains, WgmmaPriority,
                                          WgmmaChain{16, false, 400}),
                          testing::PrintToStringParamName());
 
-// An independent second warpgroup adds nothing: the pipe is one for the SM.
+// An independent second warpgroup adds no throughput: the SM has one tensor pipe.
 TEST(WgmmaWarpgroups, ShareOnePipe) {
   const configs::Gpu gpu = one_sm("h100_sxm");
   const Lines lines = wgmma_lines({64, false, 100});

@@ -1,4 +1,5 @@
-// If a run says that alternative bounds would change nothing, it equals the run under those bounds; other bounds are told apart.
+// Alternative bounds: if a run says that they would have changed nothing, a run under those bounds is the same. A run
+// that they would have changed says so.
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -20,7 +21,7 @@ void set_bounds(std::vector<sim::Launch>& launches, const Bounds& bounds) {
   for (size_t l = 0; l < launches.size(); ++l) static_cast<sim::PlacementBounds&>(launches[l]) = bounds[l];
 }
 
-// Returns bounds, some of which keep a CTA from starting.
+// Draws bounds for the launches, some of which bind.
 Bounds any_bounds(const std::vector<sim::Launch>& launches) {
   Bounds bounds = sim::bounds_of(launches);
   for (sim::PlacementBounds& each : bounds) {
@@ -71,7 +72,7 @@ traces::Kernel sleeper(const std::string& name, uint64_t ctas) {
   return KernelText(name, "sm_90").ctas(ctas).role("all", 4, loop(50, {op("NOP", {.stall = 10})})).kernel();
 }
 
-// A quota above the number of CTAs has no effect; a smaller quota has.
+// A quota of as many CTAs as a kernel has never binds; a smaller one does.
 TEST(AlternativeBounds, AQuotaIsToldApartWhereItBinds) {
   const std::vector<traces::Kernel> kernels = {sleeper("one", 6), sleeper("other", 6)};
   const std::vector<sim::Launch> launches = {launch(kernels[0], 0), launch(kernels[1], 1)};
@@ -85,7 +86,7 @@ TEST(AlternativeBounds, AQuotaIsToldApartWhereItBinds) {
   EXPECT_FALSE(sim::under_alternative_bounds(run, 1).has_value());
 }
 
-// Warps that find no room beside another kernel are missed under the other bounds for all of the time that is skipped as well.
+// Absences under alternative bounds grow in skipped time as in a replay.
 TEST(AlternativeBounds, AbsencesAreThoseOfTheReplayWhereTheRunIsFolded) {
   const auto adder = [](const std::string& name, uint64_t ctas) {
     return KernelText(name, "sm_90")
@@ -112,7 +113,7 @@ TEST(AlternativeBounds, AbsencesAreThoseOfTheReplayWhereTheRunIsFolded) {
   EXPECT_GT(missed, 0U);
 }
 
-// Bounds that a CTA does not fit are a mistake to be reported, whatever they would do.
+// Bounds in which no CTA fits are an error, so no run is the same under them.
 TEST(AlternativeBounds, ThatCannotBeAreNotTheSame) {
   const std::vector<traces::Kernel> kernels = {sleeper("only", 1)};
   Bounds none_fits(1);
@@ -121,7 +122,7 @@ TEST(AlternativeBounds, ThatCannotBeAreNotTheSame) {
       outcome(one_sm("h100_sxm"), {launch(kernels[0], 0)}, {.alternative_bounds = {none_fits}}).alternative_bounds[0].same);
 }
 
-// Launches may be simulated together where nothing but bounds is another.
+// One simulation may serve two lists of launches only if they differ in bounds alone.
 TEST(AlternativeBounds, AnythingElseIsAnotherSimulation) {
   const std::vector<traces::Kernel> kernels = {sleeper("one", 6), sleeper("other", 6)};
   const std::vector<traces::Kernel> longer = {sleeper("one", 6), sleeper("other", 7)};

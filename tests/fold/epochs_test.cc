@@ -1,5 +1,5 @@
-// If launches wait for all launches before them, the later launches are a run of their own: the same to the last bit, and made
-// once.
+// Epochs: launches that wait for all earlier ones are a run of their own. Its results are the same bits, and equal
+// epochs are simulated once.
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -21,7 +21,7 @@ namespace {
 
 using sim::Epoch;
 
-// Waits for those named, by index.
+// A launch in `stream` that waits for the launches `after`, given by index.
 sim::Launch waiting(int stream, std::vector<int> after = {}) {
   sim::Launch launch;
   launch.stream = stream;
@@ -37,25 +37,25 @@ TEST(Epochs, EndWhereAllThatComesLaterWaitsForAllBefore) {
 
 TEST(Epochs, FollowWhoIsWaitedForAndNotTheOrderInWhichTheyAreGiven) {
   EXPECT_EQ(sim::epochs_of({waiting(0, {1}), waiting(1), waiting(2, {1})}, false), (std::vector<Epoch>{{1}, {0, 2}}));
-  // A launch also counts as waited for if the wait is indirect.
+  // Waiting for a launch by way of another launch counts.
   EXPECT_EQ(sim::epochs_of({waiting(0), waiting(1, {0}), waiting(2, {1})}, false), (std::vector<Epoch>{{0}, {1}, {2}}));
 }
 
 TEST(Epochs, AreOneWhereSomethingMayGoOn) {
   EXPECT_EQ(sim::epochs_of({waiting(0), waiting(1), waiting(0)}, false), (std::vector<Epoch>{{0, 1, 2}}));
-  // Of two that follow a third, one goes on beside a fourth.
+  // Launches 1 and 2 follow launch 0, and launch 2 may run beside launch 3.
   EXPECT_EQ(sim::epochs_of({waiting(0), waiting(1, {0}), waiting(2, {0}), waiting(3, {1})}, false),
             (std::vector<Epoch>{{0}, {1, 2, 3}}));
 }
 
-// These launches never run; one run finds out which launches wait for each other.
+// Launches in a circle of dependences never run. One run reports which launch waits for which.
 TEST(Epochs, AreOneWhereLaunchesWaitForThemselves) {
   EXPECT_EQ(sim::epochs_of({waiting(0), waiting(1, {0, 2}), waiting(2, {1})}, false), (std::vector<Epoch>{{0, 1, 2}}));
   EXPECT_EQ(sim::epochs_of({waiting(0, {2}), waiting(1, {0}), waiting(2, {0})}, false), (std::vector<Epoch>{{0, 1, 2}}));
   EXPECT_EQ(sim::epochs_of({waiting(0), waiting(1, {0, 1})}, false), (std::vector<Epoch>{{0, 1}}));
 }
 
-// Some launches wait for all before them: the last one, or the last two, which are side by side then.
+// Makes the last launch, or the last two side by side, or none, wait for all earlier ones.
 void follow(Scenario& scenario) {
   const size_t launches = scenario.launches.size();
   const size_t last = between<size_t>(0, 2);
@@ -68,7 +68,7 @@ void follow(Scenario& scenario) {
   }
 }
 
-// Half of the launches run on some SMs, the other launches on the remaining SMs; each half has a stream of its own.
+// Splits the SMs in two: half of the launches run on either part, in a stream of their own.
 void keep_apart(Scenario& scenario) {
   const uint32_t sms = scenario.gpu.sm_count();
   if (sms < 2) return;
@@ -83,11 +83,12 @@ void keep_apart(Scenario& scenario) {
   }
 }
 
-// All launches again, behind one of them, which others may outlast or not; nothing parts an SM.
+// Appends all launches once more. They wait for one launch of the first set, which others may outlast. Removes all
+// bounds.
 void repeat(Scenario& scenario) {
   const size_t launches = scenario.launches.size();
   scenario.serialise = false;
-  scenario.gpu.set_kernel_launch_cycles(between<uint32_t>(500, 3000));  // for operations still under way
+  scenario.gpu.set_kernel_launch_cycles(between<uint32_t>(500, 3000));  // time for activity still under way
   for (sim::Launch& launch : scenario.launches) static_cast<sim::PlacementBounds&>(launch) = {};
   const auto behind = static_cast<int>(one_in(2) ? launches - 1 : between<size_t>(0, launches - 1));
   for (size_t l = 0; l < launches; ++l) {
@@ -109,8 +110,9 @@ std::string other_work(const sim::Outcome& one, const sim::Outcome& other) {
   return "";
 }
 
-// Times differ in one program of a thousand: a class's rate is rounded to 1/4096, and a transfer's end to whole cycles. In 4,500
-// programs the difference is at most 14 cycles and 1/27,000 of the run (deviation D63).
+// Names a kernel whose times differ by more than rounding explains; empty if there is none. A class's rate is rounded
+// to 1/4096, and the end of a transfer to whole cycles. Times differ in one program of a thousand: in 4,500 programs by
+// at most 14 cycles and 1/27,000 of the run (deviation D63).
 std::string other_times(const sim::Outcome& one, const sim::Outcome& other) {
   constexpr double kRateRounding = 1.0 / 4096;
   constexpr double kWholeCycles = 2;
@@ -149,13 +151,14 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
     options.run_cache = &known;
     for (int again = 0; again < 2; ++again) {
       sim::Outcome by_epochs = outcome(scenario.gpu, scenario.launches, options);
-      by_epochs.sms_simulated = in_one.sms_simulated;  // the most of any epoch
+      by_epochs.sms_simulated = in_one.sms_simulated;  // by epochs, it is the largest number of any epoch
       const std::set<std::shared_ptr<const sim::FoldReport>> made(by_epochs.folds.begin(), by_epochs.folds.end());
       const bool more = by_epochs.folds.size() > sim::epochs_of(scenario.launches, scenario.serialise).size();
       if (again == 0) stopped += more;
       if (again == 0) repeated += more && made.size() < by_epochs.folds.size();
-      // A single run has the classes of all launches. SMs that meet in memory are then in more lanes. They do the same except for
-      // the rounding of rates, and for the time that a lane's transfer would take without the other lanes.
+      // In one run, SM classes differ by all launches, so the same SMs may be in more lanes when they meet in memory.
+      // Their work is then the same, but rates are rounded differently, and so are transfers' times without other
+      // lanes.
       std::string differs = other_work(in_one, by_epochs);
       if (differs.empty() && in_one.sm_classes == 1) differs = difference(in_one, by_epochs);
       if (differs.empty()) differs = other_times(in_one, by_epochs);
@@ -189,8 +192,8 @@ traces::Kernel sleeper(const std::string& name, uint32_t warps) {
   return KernelText(name, "sm_90").ctas(3).role("all", warps, loop(50, {op("NOP", {.stall = 10})})).kernel();
 }
 
-// A quota of the first launch must not change how later launches fit past each other once it has ended: the third CTA of the wide
-// launch holds the narrow one back.
+// The first kernel's quota has no effect on the later epoch: there, as without a quota, a launch with CTAs left holds
+// back the next one. The third CTA of the wide kernel holds back the narrow kernel.
 TEST(Epochs, ArePartedByTheBoundsOfTheirOwnLaunches) {
   const std::vector<traces::Kernel> kernels = {sleeper("bounded", 4), sleeper("wide", 24), sleeper("narrow", 4)};
   std::vector<sim::Launch> launches = {launch(kernels[0]), launch(kernels[1], 1), launch(kernels[2], 2)};
@@ -209,11 +212,11 @@ traces::Kernel adder(const std::string& name, uint64_t trips, uint64_t ctas = 3)
   return KernelText(name, "sm_90").ctas(ctas).role("all", 4, loop(trips, {op("FADD R4, R4, R5", {.stall = 4})})).kernel();
 }
 
-// Two kernels run side by side, and the second pair waits only for the longer kernel: the shorter kernel happens to have ended. The
-// second pair does the same as the first.
+// Two kernels side by side, then the same two again. The second set waits for the longer kernel alone, but the shorter
+// one has also ended by then. So the second set repeats the first.
 TEST(Epochs, EndWhereTheGpuHappensToBeIdle) {
   configs::Gpu gpu = launching();
-  gpu.mutable_sub_core()->set_issue_policy(configs::CGGTY);  // by which the short one has ended first
+  gpu.mutable_sub_core()->set_issue_policy(configs::CGGTY);  // with this policy the short kernel ends first
   const std::vector<traces::Kernel> kernels = {adder("long", 90), adder("short", 50), adder("long_again", 90),
                                                adder("short_again", 50), adder("other", 400)};
   std::vector<sim::Launch> launches = {launch(kernels[0]), launch(kernels[1], 1), launch(kernels[2]), launch(kernels[3], 1)};
@@ -242,7 +245,8 @@ TEST(Epochs, EndWhereTheGpuHappensToBeIdle) {
   EXPECT_EQ(by_epochs().folds.size(), 1) << "the second of the short ones begins before the long one has ended";
 }
 
-// CTAs that begin behind others go to the SMs that those leave empty; by themselves they begin with the first SM.
+// In one run, CTAs that begin after others go to the SMs that those leave empty. In a run of their own, they would
+// begin with the first SM.
 TEST(Epochs, GoOnWhereTheRestMightHaveBegunOnOtherSms) {
   configs::Gpu gpu = launching();
   gpu.set_sm_count(3);
@@ -266,7 +270,8 @@ TEST(Epochs, GoOnWhereTheRestMightHaveBegunOnOtherSms) {
   EXPECT_EQ(parts(), 2) << "one CTA, which leaves two SMs empty";
 }
 
-// The state of an SM before a cycle that it has already run is not available.
+// If launches take no time, the next launch begins in a cycle that has already run. Whether an SM was pristine before
+// that cycle is then unknown.
 TEST(Epochs, AreOneWhereLaunchesTakeNoTime) {
   configs::Gpu gpu = launching();
   const std::vector<traces::Kernel> kernels = {adder("first", 90), adder("second", 90)};
@@ -286,7 +291,7 @@ TEST(Epochs, AreOneWhereLaunchesTakeNoTime) {
   EXPECT_EQ(epochs(), 1);
 }
 
-// Kernels with other names are the same kernels; their runs alone also serve for their runs behind another kernel.
+// Kernels that differ in name alone are the same kernel, whose run alone is simulated once.
 TEST(RunCache, AreMadeOnce) {
   const configs::Gpu gpu = launching();
   const std::vector<traces::Kernel> kernels = {adder("one", 50), adder("another", 50), adder("longer", 70)};

@@ -1,4 +1,4 @@
-// Recurring stretches are skipped, and nothing else changes: one phenomenon a test.
+// Exact folding: recurring periods are skipped and no result changes. Each test shows one phenomenon.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ sim::Outcome folded(const configs::Gpu& gpu, const std::vector<sim::Launch>& lau
   return outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact}});
 }
 
-// Folds and replays, compares both, and returns the folded outcome.
+// Simulates with and without folding and expects equal outcomes. Returns the folded one.
 sim::Outcome both(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches) {
   sim::Outcome exact = folded(gpu, launches);
   const sim::Outcome off = outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}});
@@ -33,7 +33,7 @@ sim::Outcome both(const configs::Gpu& gpu, const std::vector<sim::Launch>& launc
 
 sim::Outcome both(const configs::Gpu& gpu, const traces::Kernel& kernel) { return both(gpu, {launch(kernel)}); }
 
-// At most 1/`share` of the instructions were replayed.
+// Expects that less than 1/`share` of the instructions were replayed.
 void expect_replayed(const sim::Outcome& run, uint64_t share) {
   EXPECT_EQ(run.fold.mode, sim::Folded::kExact);
   EXPECT_EQ(run.fold.error_bound, 0);
@@ -61,7 +61,8 @@ TEST(Folding, OneLoopIsReplayedForAFewTrips) {
   }
 }
 
-// Two classes run the same code, one of them without its inner loops, which stand at the start of the role and of each other's end.
+// Two CTA classes run the same code, one of them with no trips of the inner loops. One inner loop begins the outer
+// loop's body, and the other follows it at once.
 TEST(Folding, LoopsThatAClassSkipsAreSkipped) {
   const Lines inner = join(loop("some", {op("IADD3 R4, R4, 0x1, RZ", {.stall = 4})}), loop("some", ffma_body()));
   const traces::Kernel kernel =
@@ -71,11 +72,11 @@ TEST(Folding, LoopsThatAClassSkipsAreSkipped) {
           .kernel();
   const sim::Outcome run = both(one_sm("rtx_a6000"), kernel);
   expect_replayed(run, 2);
-  // A warp: 20 passes of the NOP, in two CTAs with 500 passes of 1 and 4 instructions, and EXIT.
+  // A warp issues 20 NOPs and the EXIT; in two CTAs also 500 trips of 1 and of 4 instructions before each NOP.
   EXPECT_EQ(run.kernels[0].instructions, 2 * (4 * (20 + 1) + 2 * (20 * (500 * 5 + 1) + 1)));
 }
 
-// Ten thousand times the trips: as many instructions replayed, and as many cycles a trip.
+// With ten thousand times the trips, about as many instructions are replayed, and a trip takes as many cycles.
 TEST(Folding, CostsTheSameHoweverLongTheLoop) {
   const configs::Gpu gpu = one_sm("rtx_a6000");
   const traces::Kernel shorter = looping("loop", 100'000, 1);
@@ -105,7 +106,7 @@ TEST(Folding, LoopsInLoops) {
 
 TEST(Folding, WavesOfCtas) { expect_replayed(both(one_sm("rtx_a6000"), looping("waves", 3, 5'000)), 5); }
 
-// No warp reaches the end of a loop body: only CTAs recur. A loop of one trip does not count as a loop.
+// Without loops, a recurrence is found at the ends of CTAs. A loop of one trip counts as none.
 TEST(Folding, WavesOfCtasWithoutLoops) {
   for (const uint64_t trips : {0, 1}) {
     const Lines body = trips == 0 ? ffma_body() : loop(trips, ffma_body());
@@ -119,7 +120,7 @@ TEST(Folding, WavesOfCtasWithoutLoops) {
   }
 }
 
-// CTAs end sooner than others can be placed: however many have asked for a place, one is placed, and nothing piles up.
+// CTAs end sooner than new ones can be placed. Requests for a placement do not pile up, so the state recurs.
 TEST(Folding, CtasThatWaitToBePlacedOneAfterTheOther) {
   configs::Gpu gpu = one_sm("rtx_a6000");
   gpu.mutable_sm()->set_cta_launch_cycles(50);
@@ -138,7 +139,7 @@ TEST(Folding, EverySmClassForItself) {
   EXPECT_EQ(classes.size(), 2);
 }
 
-// Two kernels on one pipe: as long as both are there they take turns, then the longer one has it alone.
+// Two kernels on one pipe take turns, until the longer one has the pipe alone.
 TEST(Folding, AKernelThatEndsChangesThePeriod) {
   configs::Gpu gpu = one_sm("rtx_a6000");
   gpu.mutable_sub_core()->set_issue_policy(configs::LRR);
@@ -175,7 +176,7 @@ TEST_P(Classes, FoldWhereTheSequenceRepeats) {
   expect_replayed(both(one_sm("rtx_a6000"), kernel), GetParam().share);
 }
 
-// Ramps like those of causal attention, long and short; sequences that repeat, and sequences that only nearly repeat.
+// Ramps of trip counts as in causal attention, long and short; sequences of classes that repeat, or nearly repeat.
 INSTANTIATE_TEST_SUITE_P(
     Folding, Classes,
     testing::Values(
@@ -189,8 +190,8 @@ INSTANTIATE_TEST_SUITE_P(
 Lines try_wait(std::string_view effect) { return {op("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.stall = 2}, effect)}; }
 Lines arrive(std::string_view effect) { return {op("SYNCS.ARRIVE.TRANS64 RZ, [R2], R3", {.stall = 2}, effect)}; }
 
-// A producer fills `depth` stages, a warpgroup multiplies from them; `t` rounds of the one, `u` of the other. `producer_first`: in
-// a warpgroup of its own, the others of which leave at once, as compiled GEMMs have it.
+// A kernel in which a producer fills a ring of `depth` stages in `t` rounds and a warpgroup multiplies from it in `u`.
+// `producer_first`: the producer is in a warpgroup of its own whose other warps exit at once, as in compiled GEMMs.
 KernelText pipeline(int depth, int columns, bool producer_first = false) {
   const std::string stages = text({" depth=", std::to_string(depth)});
   const Lines consumer = loop(
@@ -212,7 +213,8 @@ KernelText pipeline(int depth, int columns, bool producer_first = false) {
 }
 
 TEST(Folding, ProductsIntoTensorMemory) {
-  // Until the reader beside the copier is as late as it is remembered to be (kMostApart): some 1,500 tiles.
+  // The state recurs only after some 1,500 tiles, when the reader's delay relative to the copier has reached its limit
+  // (kMostApart).
   const Scenario alone = tcgen05_scenario(20'000);
   expect_replayed(both(alone.gpu, {launch(alone.kernels[0])}), 4);
   const Scenario beside = tcgen05_scenario(500);
@@ -227,14 +229,14 @@ TEST(Folding, RingsOfMbarriersAndWgmma) {
   }
 }
 
-// Instructions of the shortest period.
+// Returns the instructions of the shortest period.
 uint64_t shortest_period(const sim::Outcome& run) {
   uint64_t shortest = run.fold.instructions_of_classes;
   for (const sim::FoldedPeriod& period : run.fold.periods) shortest = std::min(shortest, period.instructions);
   return shortest;
 }
 
-// A stage further on a ring is the same state: periods are no multiples of the ring's depth.
+// A state with all cursors one stage further is the same state, so a period need not be a multiple of the ring's depth.
 TEST(Folding, RingsTurn) {
   for (const bool producer_first : {false, true}) {
     for (const int depth : {5, 7, 11}) {
@@ -248,14 +250,14 @@ TEST(Folding, RingsTurn) {
   }
 }
 
-// The warp that rings are counted from leaves while the consumers still go round.
+// The warp from whose cursor stages are counted exits while the consumers are still in their loops.
 TEST(Folding, RingsTurnWhenTheFirstToUseThemHasLeft) {
   const traces::Kernel kernel = pipeline(7, 64, true).classes("parameter t\nparameter u\nclass a t=40 u=40\ngrid a*300\n").kernel();
   expect_replayed(both(one_sm("h100_sxm"), kernel), 4);
 }
 
-// Some warp always waits for the first stage, however far the other warps are: stages differ, and the stages behind it return once
-// a period.
+// A warp waits for the first stage without a cursor, so the stages are not alike. The state then recurs at the earliest
+// after a whole turn of the ring.
 TEST(Folding, RingsWithAStageOfTheirOwnDoNotTurn) {
   for (const int depth : {5, 7}) {
     const traces::Kernel kernel = pipeline(depth, 128)
@@ -283,8 +285,8 @@ TEST(Folding, CpAsyncGroups) {
   expect_replayed(both(one_sm("rtx_a6000"), kernel), 4);
 }
 
-// `next` starts `kernel_launch` cycles after the last CTA of `first` on any SM. The SM that finishes `first` early runs `beside` at
-// that time, in the middle of its loop, which must not be skipped beyond that cycle.
+// `next` is released `kernel_launch` cycles after the last CTA of `first` has ended on any SM. The SM that ends `first`
+// early is then in the middle of the loop of `beside`, and must not have skipped beyond that cycle.
 TEST(Folding, StopsAtALaunchThatAnotherSmReleases) {
   configs::Gpu gpu = one_sm("rtx_a6000");
   gpu.set_sm_count(2);
@@ -307,7 +309,7 @@ TEST(Folding, StopsAtALaunchThatAnotherSmReleases) {
   }
 }
 
-// The consumers of the last CTA wait for a round that no producer fills. The whole report is as without folding.
+// The consumers of the last CTA wait for a round that no warp produces. The report is the same as without folding.
 TEST(Folding, LeavesDeadlocksAndTheirReports) {
   for (const char* classes : {"parameter t\nparameter u\nclass good t=9 u=9\nclass bad t=9 u=10\ngrid good*200 bad*1\n",
                               "parameter t\nparameter u\nclass bad t=2000 u=2003\ngrid bad*1\n",
@@ -321,7 +323,7 @@ TEST(Folding, LeavesDeadlocksAndTheirReports) {
   }
 }
 
-// A wait that begins before a skipped stretch and continues after it is charged from its beginning.
+// A wait that begins before a skip and goes on after it is charged from its begin.
 TEST(Folding, WaitsThatOutlastThePeriods) {
   const traces::Kernel kernel =
       KernelText("outlast", "sm_90")
@@ -349,7 +351,7 @@ TEST(Folding, WhatNeverRecursIsReplayed) {
   EXPECT_TRUE(run.fold.periods.empty());
 }
 
-// Loads in four streams on three SMs, of which no two have as many CTAs.
+// Kernels of loads in four streams, on three SMs that all run different numbers of CTAs.
 struct ManyLoads {
   configs::Gpu gpu = one_sm("h100_sxm");
   std::vector<traces::Kernel> kernels;
@@ -373,7 +375,7 @@ struct ManyLoads {
   sim::Outcome run(const sim::FoldOptions& fold) const { return outcome(gpu, launches, {.fold = fold}); }
 };
 
-// Launches begin and end too often for a rate to be measured.
+// Launches begin and end too often for the sampler to measure a rate.
 TEST(Bounded, TakesNothingOfAShortRun) {
   const ManyLoads loads;
   const sim::Outcome automatic = loads.run({.mode = sim::FoldMode::kAuto});

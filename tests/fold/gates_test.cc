@@ -1,4 +1,4 @@
-// Each gate that keeps the ChipSampler from taking work says its name.
+// Gates of the ChipSampler: each run meets the gate that should keep the sampler from taking work.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using testing::Contains;
 using testing::IsEmpty;
 using testing::Not;
 
-// Notes which gate is closed at each loop end.
+// Runs a sampler at each loop end and notes which gate is closed.
 class Gates : public sim::SmObserver {
  public:
   explicit Gates(Cycle limit) : limit_(limit) {}
@@ -53,7 +53,7 @@ struct Sampled {
 traces::Kernel looping(const std::string& name, uint64_t ctas, uint64_t trips) {
   const Lines body = {op("FFMA R4, R8, R9, R4", {.stall = 2}), op("IADD3 R5, R10, R11, R12"),
                       op("MUFU.EX2 R6, R7", {.stall = 2, .write = 0}), op("FADD R6, R6, R6", {.stall = 5, .wait = {0}})};
-  // Two CTAs at a time.
+  // An SM has room for two CTAs at a time.
   return KernelText(name, "sm_86")
       .options("registers=32 shared_memory=40960")
       .ctas(ctas)
@@ -61,7 +61,7 @@ traces::Kernel looping(const std::string& name, uint64_t ctas, uint64_t trips) {
       .kernel();
 }
 
-// Runs the kernels on one SM until `end`; [kernel]: it may place CTAs from that cycle on.
+// Runs the kernels on one SM until cycle `end`. `released`: for each kernel, the cycle from which on it may place CTAs.
 Sampled sample(const std::vector<traces::Kernel>& kernels, const std::vector<Cycle>& released, Cycle end,
                Cycle limit = sim::kNever) {
   const sim::Spec spec = *sim::make_spec(one_sm("rtx_a6000"));
@@ -99,14 +99,14 @@ TEST(SamplingGates, ALaunchThatIsDueIsNotSkippedPast) {
   EXPECT_THAT(sampled.gates, Contains("nothing_left_to_take"));
 }
 
-// CTAs of the first kernel leave their room at times that depend on how far apart they are.
+// When CTAs of the first kernel end, and leave room for the second, depends on the distances between them.
 TEST(SamplingGates, ALaunchThatWaitsForRoomIsNotPutOff) {
   const Sampled sampled = sample({looping("first", 2000, 300), looping("waiting", 2, 10)}, {0, 0}, 200'000);
   EXPECT_EQ(sampled.taken, 0);
   EXPECT_THAT(sampled.gates, Contains("launch_waits"));
 }
 
-// The CTAs that read memory come first; the remaining CTAs do not read memory.
+// CTAs that read memory come first. The CTAs left after them read little.
 TEST(SamplingGates, CtasOfAnotherKindAreNotTakenAtTheRateOfThoseBefore) {
   Lines body = loop("m", {op("LDG.E R4, [R2.64]", {.write = 0}, "bytes=128 stream=0"), op("FADD R4, R4, R5", {.wait = {0}})});
   std::ranges::copy(loop("n", {op("FADD R6, R6, R7", {.stall = 5})}), std::back_inserter(body));

@@ -1,4 +1,4 @@
-// The state key says everything that matters: which fields it has, and that leaving one out is noticed.
+// The state key holds everything that influences the future: its fields, and tests that a field left out is noticed.
 
 #include <gtest/gtest.h>
 
@@ -24,9 +24,9 @@ sim::Outcome folded(const Scenario& scenario, sim::FoldMode mode, const std::str
                  {.serialise = scenario.serialise, .fold = {.mode = mode, .omitted_field = omitted}});
 }
 
-// ---- which fields there are
+// ---- fields of the key
 
-// The fields of some of the states that a run comes through.
+// Collects the names of the fields in some of the states of a run.
 class Names : public sim::KeyFilter, public sim::SmObserver {
  public:
   bool keeps(const char* name, uint64_t /*word*/) override {
@@ -45,11 +45,12 @@ class Names : public sim::KeyFilter, public sim::SmObserver {
  private:
   uint64_t looks_ = 0;
   const char* last_ = nullptr;
-  std::unordered_set<const char*> seen_;  // literals: one string may be there more than once
+  std::unordered_set<const char*> seen_;  // by address: one string may have several literals
   std::set<std::string> names_;
 };
 
-// Sorted. A line missing here is a field that was not considered; an extra line is a field that was lost.
+// All fields, sorted. A field that is missing here is a new one, to be thought about. A line too many is a field that
+// was lost.
 const std::set<std::string> kFields = {
     "allocate_holder",
     "allocated",
@@ -248,7 +249,7 @@ TEST(Key, HasTheseFields) {
   EXPECT_EQ(differences(names.names(), kFields), "");
 }
 
-// How many requests the queues of the memory stage hold, and how many are shown.
+// Counts the requests in the queues of the memory stage, and the requests that the key shows.
 class Requests : public sim::KeyFilter, public sim::SmObserver {
  public:
   bool keeps(const char* name, uint64_t word) override {
@@ -278,7 +279,7 @@ TEST(Key, HasEveryRequestThatIsQueued) {
   EXPECT_GT(requests.bulk, 0);
 }
 
-// The recurring scenario number `seed` on a machine whose sub-cores `set` changes.
+// Returns the recurring scenario of this seed, on a machine whose sub-cores are changed by `set`.
 template <typename Set>
 std::shared_ptr<const Scenario> scenario_with(uint64_t seed, Set set) {
   const auto any = rc::gen::exec([set] {
@@ -289,7 +290,7 @@ std::shared_ptr<const Scenario> scenario_with(uint64_t seed, Set set) {
   return any(rc::Random(seed), 100).value();
 }
 
-// Half an issue slot, or two write ports, have a state of their own, which some program shows.
+// Half an issue slot, or two write ports, have further state, which some program shows.
 TEST(Key, HasTheseFieldsBesidesOnScaledMachines) {
   const auto missing_with = [](auto set, const std::set<std::string>& expected) {
     Names names;
@@ -305,9 +306,9 @@ TEST(Key, HasTheseFieldsBesidesOnScaledMachines) {
   EXPECT_EQ(missing_with(two_ports, {"second_write_port"}), std::set<std::string>{});
 }
 
-// ---- leaving one out is noticed
+// ---- a field that is left out is noticed
 
-// Folded without the field, the scenario has another result, or an account that does not hold.
+// True if the scenario, folded without the field, has a different result or an account that does not hold.
 bool gives_itself_away(const Scenario& scenario, const std::string& field) {
   const sim::Outcome off = folded(scenario, sim::FoldMode::kOff);
   EXPECT_EQ(difference(folded(scenario, sim::FoldMode::kExact), off), "") << field;
@@ -318,9 +319,9 @@ bool gives_itself_away(const Scenario& scenario, const std::string& field) {
   }
 }
 
-// Fields without which some program folds to a wrong result, and scenarios in which it does. Several of the other fields always
-// change together: a warp that is awake is neither blocked nor in a timer. Leaving out one of them makes no two states of such a
-// run equal; Key.HasTheseFields, Members.* and Parts.* cover these fields.
+// Fields without which some program folds to a wrong result, with seeds of such programs. Most other fields change
+// together with further ones (a warp that is awake is neither blocked nor in a timer). Leaving out one of them makes no
+// two states of a run equal. Key.HasTheseFields, Members.* and Parts.* test those fields.
 const std::map<std::string, std::vector<uint64_t>> kDecisive = {
     {"bandwidth_fraction", {18, 26, 31}},
     {"dram_fraction", {8, 19, 32}},
@@ -331,20 +332,20 @@ const std::map<std::string, std::vector<uint64_t>> kDecisive = {
 
 TEST(Key, AFieldLeftOutGivesWrongResults) {
   for (const auto& [field, scenarios] : kDecisive) {
-    // Under whichever policy: which one a seed draws depends on how many there are.
+    // Try every issue policy: the one that a seed draws depends on the number of policies.
     bool noticed = std::ranges::any_of(scenarios, [&](uint64_t seed) {
       return std::ranges::any_of(values_of<configs::IssuePolicy>(), [&](configs::IssuePolicy policy) {
         const auto scenario = scenario_with(seed, [policy](configs::SubCore& sub_core) { sub_core.set_issue_policy(policy); });
         return gives_itself_away(*scenario, field);
       });
     });
-    // The machine's behaviour has changed, and with it the events in those scenarios.
+    // If the machine's behaviour has changed, other seeds may show it.
     for (uint64_t seed = 1; seed <= 100 && !noticed; ++seed) noticed = gives_itself_away(*recurring_scenario(seed), field);
     EXPECT_TRUE(noticed) << field << " may be left out of the key";
   }
 }
 
-// Looks for states of one run that differ in one field alone, by hashes of everything but that field.
+// Finds states of one run that differ in a single field, by hashes of all other fields.
 class Neighbours : public sim::KeyFilter, public sim::SmObserver {
  public:
   explicit Neighbours(std::set<std::string>& found) : found_(found) {}
@@ -380,7 +381,7 @@ class Neighbours : public sim::KeyFilter, public sim::SmObserver {
     uint64_t name_hash = 0;
     uint64_t words = 0;
     uint64_t sum = 0;
-    std::unordered_map<uint64_t, uint64_t> states_without;  // hash without the field: with it
+    std::unordered_map<uint64_t, uint64_t> states_without;  // hash without the field to hash with it
   };
   static uint64_t mixed(uint64_t word) {
     word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9ULL;
@@ -399,14 +400,14 @@ class Neighbours : public sim::KeyFilter, public sim::SmObserver {
 
   std::set<std::string>& found_;
   std::map<std::string_view, Field> fields_;
-  std::unordered_map<const char*, Field*> by_literal_;  // one string may be there more than once
+  std::unordered_map<const char*, Field*> by_literal_;  // one string may have several literals
   const char* last_name_ = nullptr;
   Field* last_ = nullptr;
   uint64_t sum_ = 0;
   int looks_ = 0;
 };
 
-// Fields that alone tell apart two states which one program comes through: without any of them the key would be too coarse.
+// Fields in which alone two states of one program differ: without any of them, the key would be too coarse.
 const std::set<std::string> kTellApart = {"bandwidth_fraction",
                                           "cta_class",
                                           "dram_fraction",
@@ -427,7 +428,7 @@ TEST(Key, AFieldAloneTellsStatesApart) {
     Neighbours neighbours(found);
     run_watched(*recurring_scenario(seed), neighbours);
   };
-  look_at(3034);  // two returns to the SM of which the source alone differs: rare
+  look_at(3034);  // rare: two returns to the SM that differ in their source alone
   for (uint64_t seed = 1; seed <= 2000 && !std::ranges::includes(found, kTellApart); ++seed) look_at(seed);
   std::set<std::string> told_apart;
   std::ranges::set_intersection(found, kTellApart, std::inserter(told_apart, told_apart.end()));

@@ -1,4 +1,4 @@
-// A share of a stream's requests hits in L1: the savings, and that the share's accumulator is part of the state.
+// A share of a stream's requests hits in L1: its effect on bytes and time, and its accumulator in the state.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ TEST(L1Share, AllHitsAreAnL1Hit) {
   EXPECT_EQ(all.outcome.kernels[0].dram_bytes, 0);
 }
 
-// One request in four misses, and the others need no more than L1's latency.
+// One request in four misses. The others take only L1's latency.
 TEST(L1Share, OnlyMissesMoveBytesAndWaitForThem) {
   const configs::Gpu gpu = one_sm("h100_sxm");
   const Replay share = replay(gpu, loads("dram=1/2 l1=3/4"));
@@ -55,7 +55,8 @@ TEST(L1Share, FoldsWhereItIsAFractionOfAPowerOfTwo) {
   }
 }
 
-// These shares recur after 16,384 requests: a state that counts as equal before that is wrong.
+// The accumulators of these shares come back only after 16,384 requests. Without the accumulator in the key, a
+// recurrence is found earlier, and the result is wrong.
 TEST(L1Share, IsPartOfTheKey) {
   bool noticed = false;
   for (const char* stream : {"dram=1/2 l1=1/3", "dram=1/5 l1=2/7", "dram=1/1 l1=1/17"}) {

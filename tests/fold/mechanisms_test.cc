@@ -1,4 +1,4 @@
-// Each mechanism of exact acceleration, and all of them, may be switched off: results stay the same bits.
+// Each mechanism of exact folding may be switched off, alone or with the others: results stay the same bits.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ traces::Kernel looping(const std::string& name, const std::string& grid) {
       .kernel();
 }
 
-// Two SMs that receive other CTAs of the first kernel and the same ones of the second.
+// Two SMs receive different CTAs of the first kernel and the same CTAs of the second.
 TEST(Mechanisms, ChangeNoResult) {
   configs::Gpu gpu = one_sm("rtx_a6000");
   gpu.set_sm_count(2);

@@ -1,4 +1,4 @@
-// No member of a warp or CTA has been forgotten: each is changed in a running machine, and the state must show it.
+// Every member of a warp or CTA is in the state: each is changed in a running machine, and the state must show it.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace warpfold::test {
 namespace {
 
-// Changes a member where it may; false: not in this state.
+// Changes a member; returns false if it cannot be changed in this state.
 template <typename Part>
 using Change = std::function<bool(Part&)>;
 
@@ -35,7 +35,7 @@ sim::Snapshot state_of(sim::Sm& sm, sim::Cycle now) {
   return state;
 }
 
-// Makes every change to every warp and CTA in some of the states that a run comes through, and takes it back.
+// Makes every change to every warp and CTA in some of the states of a run, and undoes it.
 class Perturbation : public sim::SmObserver {
  public:
   Perturbation(const std::map<std::string, Change<sim::Warp>>& of_warps, const std::map<std::string, Change<sim::Cta>>& of_ctas)
@@ -75,12 +75,12 @@ class Perturbation : public sim::SmObserver {
   uint64_t looks_ = 0;
 };
 
-// One entry for each member of Warp, except for members that make no difference:
-//   counted (op, once a visit has settled what is counted), program (op lies in it), launch (its CTA's), row (that of op's
-//   segment), number (for the issue log), barrier_op (for reports).
+// One change for each member of Warp. Left out are members that other members imply, or that influence no future:
+//   counted (equals op, once a visit has settled the account), program (op lies in it), launch (that of its CTA), row
+//   (that of op's segment), number (for the issue log), barrier_op (for reports).
 std::map<std::string, Change<sim::Warp>> warp_changes() {
   using sim::Warp;
-  // A member more or less does not compile: then it needs a line here, or a reason above.
+  // A new member does not compile: it needs a line here, or a reason above.
   [[maybe_unused]] const auto& [op, counted, last_issue, since, delay, launch, row, cta, long_counters, fresh_counters, blocked,
                                 in_barrier, counters, reason, resident, exited, barrier, index_in_cta, program, trips_left, serial,
                                 number, started, waiting_row, registers, barrier_op, barrier_phase, outstanding_stores,
@@ -121,8 +121,8 @@ std::map<std::string, Change<sim::Warp>> warp_changes() {
   };
 }
 
-// The same for Cta. Without: serial (decides whether operations for the CTA are alive), launch (its warps' programs tell it),
-// registers, shared_memory and tensor_memory (the launch's).
+// The same for Cta. Left out: serial (shown by whether activity under way finds its CTA alive), launch (implied by its
+// warps' programs), registers, shared_memory and tensor_memory (those of the launch).
 std::map<std::string, Change<sim::Cta>> cta_changes() {
   using sim::Cta;
   [[maybe_unused]] const auto& [resident, serial, launch, cta_class, warps_running, registers, shared_memory, tensor_memory,
@@ -174,7 +174,7 @@ TEST(Members, OfWarpsAndCtasAreInTheState) {
   EXPECT_EQ(differences(perturbation.noticed(), all), "");
 }
 
-// The members of tcgen05.mma, which random programs do not contain.
+// Members for tcgen05.mma, which random programs do not use.
 TEST(Members, OfProductsAreInTheState) {
   using sim::Cta;
   const std::map<std::string, Change<Cta>> changes = {
@@ -190,7 +190,7 @@ TEST(Members, OfProductsAreInTheState) {
   EXPECT_EQ(differences(perturbation.noticed(), all), "");
 }
 
-// A phase of an mbarrier more, completed and seen, in the states of a run in which none has been completed yet.
+// Adds a phase, completed and seen, to mbarriers that have completed none yet.
 class OnePhaseMore : public sim::SmObserver {
  public:
   void loop_ended(sim::Sm& sm, sim::Cycle now, sim::Cycle /*limit*/) override {
@@ -211,7 +211,7 @@ class OnePhaseMore : public sim::SmObserver {
   int unnoticed = 0;
 };
 
-// A warp arrives once at an mbarrier for which another one waits without a cursor.
+// A warp arrives once at an mbarrier. Another warp waits for it without a cursor.
 Scenario waiting_once() {
   Scenario scenario;
   scenario.gpu = one_sm("h100_sxm");
@@ -227,7 +227,8 @@ Scenario waiting_once() {
   return scenario;
 }
 
-// Phases count from those completed. A wait without a cursor is for the first one, and passes at once when that has been.
+// The key counts phases from the number completed. But a wait without a cursor is for the first phase, and passes at
+// once if that phase is over, so the key must show whether it is.
 TEST(Members, ThatAnMbarriersFirstPhaseHasBeenIsInTheState) {
   OnePhaseMore one_more;
   run_watched(waiting_once(), one_more);
@@ -235,7 +236,7 @@ TEST(Members, ThatAnMbarriersFirstPhaseHasBeenIsInTheState) {
   EXPECT_EQ(one_more.unnoticed, 0);
 }
 
-// An arrival that is remembered moves from one of an mbarrier's two to the other.
+// Moves a remembered arrival from `arrived` to `seen`, the two that an mbarrier keeps.
 class OtherArrival : public sim::SmObserver {
  public:
   void loop_ended(sim::Sm& sm, sim::Cycle now, sim::Cycle /*limit*/) override {
@@ -263,8 +264,9 @@ TEST(Members, ThatNoArrivalIsRememberedIsInTheState) {
   EXPECT_EQ(other.unnoticed, 0);
 }
 
-// The members of pending operations, and the sizes of the large parts, whose members are private. If this does not compile, or if a
-// size differs, a member was added or removed: visit the member in the part's visit() if the state needs it, then change this.
+// Members of requests and commands under way, and sizes of the large parts, whose members are private. If this does not
+// compile or a size differs, a member was added or removed: say in the part's visit() what it means to the state, then
+// change this test.
 TEST(Members, OfOtherPartsAreAsManyAsEver) {
   [[maybe_unused]] const auto& [op, sub_core, slot, launch, cta, warp_serial, cta_serial, stage, group, issued, ready, enqueued,
                                 queued, delay] = sim::MemoryRequest{};

@@ -1,5 +1,6 @@
-// Every byte of the small parts is in the state, or is listed here with a reason. A new member's bytes appear among the bytes that
-// no visit notices. Layouts are those of the Itanium C++ ABI on 64-bit machines, which g++ and clang share.
+// Every byte of the small parts is in the state, or is named here with the reason why not. The bytes of a new member
+// show up among the unnoticed ones. Layouts are those of the Itanium C++ ABI on 64-bit machines, which g++ and clang
+// share.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +37,7 @@ bool same(const sim::Snapshot& one, const sim::Snapshot& other) {
   return one.key == other.key && one.counts == other.counts && one.moments == other.moments;
 }
 
-// The bytes from `first` up to `last` whose lowest bit may change unnoticed: "0-7 20-23".
+// Returns the bytes from `first` up to, but without, `last` whose lowest bit may change unnoticed: "0-7 20-23".
 template <typename Part, typename Visit>
 std::string unnoticed(const Part& part, Visit visit, size_t first = 0, size_t last = sizeof(Part)) {
   static_assert(std::is_trivially_copyable_v<Part>);
@@ -61,10 +62,10 @@ std::string unnoticed(const Part& part, Visit visit, size_t first = 0, size_t la
   return bytes;
 }
 
-// Moved on by a skip, which counts nothing, the part is in the same state so many cycles later.
+// Expects the part, moved on by a skip without counts, to be in the same state that many cycles later.
 template <typename Part, typename Visit>
 void expect_same_after_skip(Part part, Visit visit) {
-  constexpr sim::Cycle kCycles = 4999;  // a prime number, of no meaning
+  constexpr sim::Cycle kCycles = 4999;  // an arbitrary prime
   const sim::Snapshot before = state_of(part, visit);
   sim::FastForward skip;
   skip.cycles = kCycles;
@@ -87,12 +88,13 @@ TEST(Parts, BandwidthServer) {
 TEST(Parts, DramServer) {
   sim::DramServer server(5050, 132, {1000, 100, 100}, 150);
   server.write(kNow, 2000);
-  // The server within it, its rate first; then room_, turnaround_, dirty_ (a level), evicted_, written_back_ and written_bytes_.
+  // Unnoticed: the rate, which is first in the inner server; room_, turnaround_ and dirty_ (a level). After them come
+  // evicted_, written_back_ and written_bytes_.
   EXPECT_EQ(unnoticed(server, kVisit), "0-15 40-79");
   expect_same_after_skip(server, kVisit);
 }
 
-// The server's idle time is not in the key, since later writes do not depend on it.
+// The time for which DRAM has been idle is not in the key: it has no effect on later writes.
 TEST(Parts, DramServersThatHaveBeenIdleForDifferentTimes) {
   sim::DramServer one(1, 1, {1000, 100, 100}, 0);
   sim::DramServer other = one;
@@ -101,7 +103,7 @@ TEST(Parts, DramServersThatHaveBeenIdleForDifferentTimes) {
   EXPECT_EQ(state_of(one, kVisit).key, state_of(other, kVisit).key);
 }
 
-// Whose bytes take a server's time is in the key while a request would have to wait for them.
+// Expects the holder of a server to be in the key as long as a request would wait for it.
 template <typename Server, typename Take>
 void expect_holder_in_key_while_busy(const Server& idle, Take take) {
   Server one = idle;
@@ -140,25 +142,25 @@ TEST(Parts, TimerWheel) {
 TEST(Parts, PipePortWithoutPlaces) {
   sim::PipePort port;
   port.occupy(kNow, 4, 1, 0);
-  // last_, issued_ and the history with padding, which are unused without places in front of the latch.
+  // Unnoticed: last_, issued_ and the history, with padding. They are not used without entries in front of the latch.
   const auto visit = [](sim::PipePort& each, sim::StateVisitor& visitor) { each.visit(visitor, 0); };
   EXPECT_EQ(unnoticed(port, visit), "20-191");
   expect_same_after_skip(port, visit);
 }
 
-// The instructions issued last wait in front of the latch. The state has the instructions that issue waits for, and the instruction
-// ahead of each.
+// The instructions issued last wait in front of the latch: the key holds their times, and the launch ahead of each.
 TEST(Parts, PipePortWithPlaces) {
   sim::PipePort port;
   for (int i = 0; i < 16; ++i) port.occupy(kNow, 4, i, 14);
   const auto visit = [](sim::PipePort& each, sim::StateVisitor& visitor) { each.visit(visitor, 14); };
   EXPECT_EQ(unnoticed(port, visit),
-            "23-39 "     // padding, and the two instructions that are no longer waited for
+            "23-39 "     // padding, and the two oldest instructions, for which no issue waits
             "152-191");  // padding
   expect_same_after_skip(port, visit);
 }
 
-// If a state is moved to an earlier time, entries from before cycle 0 are past.
+// If a state has been moved to an earlier time, an instruction may have entered the latch before cycle 0: it counts as
+// past.
 TEST(Parts, PipePortAtAnEarlierTime) {
   sim::PipePort port;
   sim::FastForward skip;
@@ -180,15 +182,15 @@ TEST(Parts, RegisterPorts) {
   ports.demand(kNow, 100, 100);
   ports.begin_commits(kNow, 32);
   ports.hold_up_wide(kNow, 4, 8);
-  // Not noticed: base_, which is first advanced to now, and the constants. Of demanded_ and served_ only the differences matter;
-  // pending_ says whether there are any, as cached_places_ does for the register-file cache. The count odd_ matters with half a
-  // port, and shows in the cycles that are closed.
+  // The bytes after base_, which a visit brings to now, and the constants. Only differences of demanded_ and served_
+  // count; pending_ says whether there are any. cached_places_ says which entries of the register-file cache are in
+  // use. odd_ matters only with half a port, and shows in the closed cycles.
   const auto visit = [](sim::RegisterPorts& each, sim::StateVisitor& visitor) { each.visit(visitor); };
   EXPECT_EQ(unnoticed(ports, visit, 40),
             "136-137 "   // odd_ and padding
             "150-151 "   // cached_places_ and padding
             "176-183 "   // pending_ and padding
-            "208-215");  // given_way_, which commands compare with its earlier value, and padding
+            "208-215");  // given_way_, of which commands use differences only, and padding
   expect_same_after_skip(ports, visit);
 }
 
@@ -196,11 +198,12 @@ TEST(Parts, HoldHistory) {
   sim::HoldHistory history;
   for (sim::Cycle ago = 40; ago > 0; --ago) history.hold(kNow - 10 * ago, static_cast<int>(ago % 2));
   const auto visit = [](sim::HoldHistory& each, sim::StateVisitor& visitor) { each.visit(visitor, kNow - 1000); };
-  // Padding of each segment, and the start of the oldest one, the ninth where 40 have passed through a ring of 32.
+  // Padding of each segment, and the start of the oldest one: the ninth place, since 40 have gone through a ring of 32.
   std::string expected;
   for (int i = 0; i < 32; ++i)
     expected += text({std::to_string(16 * i + 12), "-", std::to_string(16 * i + (i == 7 ? 23 : 15)), " "});
-  // Bytes of head_ that count multiples of the ring's size. Up to the lowest byte of size_: with others it is no history.
+  // Bytes of head_ that count multiples of the ring's size. Looks up to the lowest byte of size_, since higher bytes
+  // would make the size invalid.
   EXPECT_EQ(unnoticed(history, visit, 0, 517), expected + "513-515");
   expect_same_after_skip(history, visit);
 }

@@ -1,4 +1,4 @@
-// Any program on any machine: exact folding gives the results of a full replay.
+// Random programs on random machines: exact folding has the results of a full replay.
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -31,7 +31,7 @@ TEST(RandomPrograms, GiveTheSameFoldedAsReplayed) {
     const sim::Outcome whole = run(sim::FoldMode::kOff);
     const std::string differs = difference(exact, whole);
     if (!differs.empty()) RC_FAIL(differs);
-    // A bounded run that took nothing away says that it is exact.
+    // A run in mode auto from which no work was taken is exact.
     const sim::Outcome automatic = run(sim::FoldMode::kAuto);
     const std::string automatic_differs = automatic.fold.mode == sim::Folded::kBounded ? "" : difference(automatic, whole);
     if (!automatic_differs.empty()) RC_FAIL("auto: " + automatic_differs);
@@ -45,7 +45,7 @@ TEST(RandomPrograms, GiveTheSameFoldedAsReplayed) {
   EXPECT_TRUE(can_be_a_share(folded, runs, 0.6, "recur"));
 }
 
-// The same with more or less of some resources: half ports, two issue slots, fractions of wavefronts.
+// The same with scaled resources: half ports, two issue slots, fractions of wavefronts.
 TEST(ScaledMachines, GiveTheSameFoldedAsReplayed) {
   int runs = 0;
   int folded = 0;

@@ -1,4 +1,4 @@
-// How many periods may follow two equal states.
+// Number of periods that may follow two equal states.
 
 #include "sim/memo/recurrence.h"
 
@@ -9,12 +9,12 @@ namespace {
 
 using Runs = std::vector<traces::CtaRun>;
 
-// Snapshots at 1000 and at 1100, of one warp in a loop or of the warps that a test adds.
+// Two states, in cycles 1000 and 1100. The tests add warps, levels and placements.
 struct States {
   Snapshot before;
   Snapshot after;
 
-  // One warp: its serial and trips left then and now, outermost loop first.
+  // Adds a warp: its serial and trips left in both states, the outermost loop first.
   States& warp(uint64_t serial, const std::vector<uint64_t>& then, uint64_t serial_now, const std::vector<uint64_t>& now) {
     before.trips.add(serial, 0, then);
     after.trips.add(serial_now, 0, now);
@@ -46,7 +46,7 @@ struct States {
 };
 
 TEST(Loops, ALoopKeepsOneTrip) {
-  EXPECT_EQ(States().warp({100}, {90}).linked().periods, 8);  // 10 trips are left, the last of them ends the loop
+  EXPECT_EQ(States().warp({100}, {90}).linked().periods, 8);  // leaves 10 trips; a ninth period would take the last one
   EXPECT_EQ(States().warp({101}, {91}).linked().periods, 9);
   EXPECT_EQ(States().warp({12}, {11}).linked().periods, 10);
   EXPECT_EQ(States().warp({20}, {10}).linked().periods, 0);
@@ -55,17 +55,17 @@ TEST(Loops, ALoopKeepsOneTrip) {
 
 TEST(Levels, RiseUntilOnePeriodMoreMightComeToTheBound) {
   FastForward skip = States().warp({100}, {90}).level(300, 310, 400, 40).linked();
-  EXPECT_EQ(skip.periods, 5);  // 360 after them, and up to 400 within one more
+  EXPECT_EQ(skip.periods, 5);  // at 360 then, and up to 400 within one more period
   EXPECT_EQ(skip.risen, (std::vector<uint64_t>{50}));
-  EXPECT_EQ(States().warp({100}, {90}).level(370, 380, 400, 40).linked().periods, 0);  // may have come to it in this one
+  EXPECT_EQ(States().warp({100}, {90}).level(370, 380, 400, 40).linked().periods, 0);  // may have reached it in this period
   skip = States().warp({100}, {90}).level(400, 400, 400, 40).linked();
-  EXPECT_EQ(skip.periods, 8);  // stays as it is, wherever that is
+  EXPECT_EQ(skip.periods, 8);  // a level that stays the same does not bound, even at its bound
   EXPECT_EQ(skip.risen, (std::vector<uint64_t>{0}));
 }
 
 TEST(Levels, FallUntilOnePeriodMoreMightComeToZero) {
   const FastForward skip = States().warp({100}, {90}).level(100, 90, 400, 20).linked();
-  EXPECT_EQ(skip.periods, 6);  // 30 after them, as much as may leave in a period
+  EXPECT_EQ(skip.periods, 6);  // at 30 then, which one more period might use up
   EXPECT_EQ(skip.risen, (std::vector<uint64_t>{~uint64_t{60} + 1}));
   EXPECT_EQ(States().warp({100}, {90}).level(30, 20, 400, 20).linked().periods, 0);
 }
@@ -92,7 +92,7 @@ TEST(Loops, AWarpInAnothersPlaceStandsWhereItStood) {
 }
 
 TEST(Ctas, ACtaIsLeftToPlace) {
-  EXPECT_EQ(States().placed(10, 13).linked({{{0, 100}}}).periods, 28);  // 97, so that three are left
+  EXPECT_EQ(States().placed(10, 13).linked({{{0, 100}}}).periods, 28);  // 97 are placed then, and three are left
   EXPECT_EQ(States().placed(10, 13).linked({{{0, 16}}}).periods, 0);
   EXPECT_EQ(States().placed(10, 13).linked({{{0, 17}}}).periods, 1);
   EXPECT_EQ(States().placed(10, 13).linked({{{0, 13}}}).periods, 0);
@@ -103,14 +103,14 @@ TEST(Ctas, ClassesComeInTheSameOrder) {
     return States().placed(then, now).linked({runs}).periods;
   };
   EXPECT_EQ(periods(10, 12, {{0, 40}, {1, 60}}), 14);  // up to the 40th
-  EXPECT_EQ(periods(39, 41, {{0, 40}, {1, 60}}), 0);   // of two classes
+  EXPECT_EQ(periods(39, 41, {{0, 40}, {1, 60}}), 0);   // the CTAs of the period are of two classes
   EXPECT_EQ(periods(41, 43, {{0, 40}, {1, 60}}), 28);
   const Runs sequence = {{0, 2}, {1, 1}, {0, 2}, {1, 1}, {0, 2}, {1, 1}, {0, 2}, {1, 1}, {2, 5}};
   EXPECT_EQ(periods(0, 3, sequence), 3);
   EXPECT_EQ(periods(1, 4, sequence), 2);
   EXPECT_EQ(periods(0, 6, sequence), 1);
   EXPECT_EQ(periods(0, 2, sequence), 0);
-  // Runs of one class that follow each other are one.
+  // Neighbouring runs of one class are as one run.
   EXPECT_EQ(periods(0, 2, {{0, 3}, {0, 5}, {0, 3}}), 4);
 }
 
@@ -145,12 +145,12 @@ TEST(Recurrence, CountsGrowAsTheyGrew) {
   EXPECT_EQ(states.linked().counted, (std::vector<uint64_t>{0, 240, 16}));
 }
 
-// A machine that recurs without progress is left to the observer.
+// A period that consumes nothing is not skipped: the machine makes no progress, which a replay shows.
 TEST(Recurrence, NothingConsumedIsNothingToSkip) {
   EXPECT_EQ(States().warp({100}, {100}).placed(3, 3).linked({{{0, 9}}}).periods, 0);
 }
 
-// If a field is left out of the key, states may have different shapes.
+// If a field is left out of the key, states with equal keys may hold different numbers of trips, counts or waits.
 TEST(Recurrence, StatesOfOtherShapesDoNotRecur) {
   EXPECT_EQ(States().warp({100, 3}, {90}).linked().periods, 0);
   EXPECT_EQ(States().warp({100, 3}, {90}).warp({100}, {90, 3}).linked().periods, 0);

@@ -1,5 +1,4 @@
-// A sample of the exact skips is also replayed. The check passes if folding is right, and names the difference if a fault is
-// planted.
+// The check of skips: without a fault it finds nothing, and with a planted fault it says which figure differs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +22,8 @@ sim::Outcome checked(const Scenario& scenario, const sim::FoldOptions& how) {
   return outcome(scenario.gpu, scenario.launches, {.serialise = scenario.serialise, .fold = fold});
 }
 
-// Returns the check's message about a scenario; empty if the check passes. Accounts that do not hold report themselves.
+// Returns the check's message on a scenario; empty if it found nothing, or if an account that does not hold was
+// reported first.
 std::string said_of(uint64_t seed, const sim::FoldOptions& how) {
   try {
     checked(*recurring_scenario(seed), how);
@@ -63,7 +63,7 @@ TEST(SkipCheck, ChangesNoResult) {
   }
 }
 
-// A key without a field takes states for equal whose futures are not.
+// Expects the check to notice a key without `field`, which takes states with different futures for equal.
 void expect_found(const std::string& field) {
   sim::FoldOptions without;
   without.omitted_field = field;

@@ -1,5 +1,5 @@
-// An SM's state is a value: an SM of the same spec and launches that gets a copy continues as the first SM does, even if the state
-// was moved to another cycle.
+// An SM's state is a value: another SM of the same spec and launches to which it is assigned goes on in the same way,
+// also after the state was moved to another cycle.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace warpfold::test {
 namespace {
 
-// Keeps the state at one of the loop ends.
+// Keeps the state at loop end number `loop_end`.
 class Checkpoint : public sim::SmObserver {
  public:
   explicit Checkpoint(int loop_end) : left_(loop_end) {}
@@ -51,7 +51,7 @@ TEST(State, AssignedToAnotherSmGoesOnAlike) {
     EXPECT_TRUE(other.state() == *checkpoint.state()) << seed;
     EXPECT_FALSE(other.state() == one.state()) << seed;
     run_to_end(other);
-    // The other SM has no observer of the last loop end.
+    // The other SM has no observer, so its last loop end is still marked.
     sim::SmState end = other.state();
     end.loop_end = one.state().loop_end;
     EXPECT_TRUE(end == one.state()) << seed;
@@ -59,7 +59,7 @@ TEST(State, AssignedToAnotherSmGoesOnAlike) {
   EXPECT_GT(checkpoints, 10);
 }
 
-// The fast-forward that moves a state by so many cycles and changes nothing else.
+// Returns the fast-forward that moves a state by `cycles` and changes nothing else.
 sim::FastForward shift_of(const sim::Snapshot& state, sim::Cycle cycles) {
   sim::FastForward skip;
   skip.cycles = cycles;
@@ -80,8 +80,8 @@ sim::Snapshot taken(const WatchedSm& watched, const sim::SmState& of) {
   return state;
 }
 
-// Moves the state at the run's `loop_end`-th loop end to a later and to an earlier cycle; the run must continue the same. False if
-// the run has no such loop end.
+// Expects the run to go on in the same way from its `loop_end`-th loop end when moved to a later and to an earlier
+// cycle. Returns false if it has no such loop end.
 bool goes_on_alike_in_another_cycle(const Scenario& scenario, int loop_end) {
   const WatchedSm watched(scenario);
   sim::Sm one = watched.start();
@@ -90,7 +90,7 @@ bool goes_on_alike_in_another_cycle(const Scenario& scenario, int loop_end) {
   run_to_end(one);
   if (!checkpoint.state()) return false;
   const sim::Snapshot state = taken(watched, *checkpoint.state());
-  // Back by no more than to where the first of the waits that go on began.
+  // Moved back, no wait that goes on may begin before cycle 0.
   const sim::Cycle earliest = std::ranges::min(state.moments);
   for (const sim::Cycle by : {sim::Cycle{5000}, sim::Cycle{0} - earliest / 2 * 2}) {
     sim::Sm other = watched.start();
@@ -109,7 +109,7 @@ bool goes_on_alike_in_another_cycle(const Scenario& scenario, int loop_end) {
   return true;
 }
 
-// A state is the same in every cycle: if it is moved to a later or an earlier cycle, the SM does and charges the same as before.
+// Moved to a later or an earlier cycle, the SM does and charges the same.
 TEST(State, MovedToAnotherCycleGoesOnAlike) {
   int checkpoints = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed)
@@ -117,7 +117,7 @@ TEST(State, MovedToAnotherCycleGoesOnAlike) {
   EXPECT_GT(checkpoints, 10);
 }
 
-// Shared memory at a quarter of its rate holds the tensor pipe for longer than a short wgmma takes to complete.
+// With shared memory at a quarter of its rate, the tensor pipe is held for longer than a short wgmma takes to complete.
 TEST(State, MovedWhileTheTensorPipeIsTakenByNoCommandInFlightGoesOnAlike) {
   Scenario scenario;
   scenario.gpu = one_sm("h100_sxm");
@@ -129,7 +129,7 @@ TEST(State, MovedWhileTheTensorPipeIsTakenByNoCommandInFlightGoesOnAlike) {
   EXPECT_TRUE(goes_on_alike_in_another_cycle(scenario, 1));
 }
 
-// Two kernels of one SM, moved at every one of their first loop ends.
+// Runs two kernels on one SM and expects the same run when moved at each of the first loop ends.
 void expect_alike_wherever_moved(const configs::Gpu& gpu, std::vector<traces::Kernel> kernels) {
   Scenario scenario;
   scenario.gpu = gpu;
@@ -139,7 +139,7 @@ void expect_alike_wherever_moved(const configs::Gpu& gpu, std::vector<traces::Ke
   for (int loop_end = 0; loop_end < 20; ++loop_end) EXPECT_TRUE(goes_on_alike_in_another_cycle(scenario, loop_end));
 }
 
-// A copy waits for those of both kernels that the engine takes up before it, and is charged for each.
+// A copy waits for earlier copies of both kernels and is charged for each.
 TEST(State, MovedWhileBulkCopiesWaitForTwoKernelsGoesOnAlike) {
   const auto copying = [](const std::string& name) {
     return KernelText(name, "sm_90")
@@ -158,7 +158,7 @@ TEST(State, MovedWhileBulkCopiesWaitForTwoKernelsGoesOnAlike) {
   expect_alike_wherever_moved(gpu, {copying("one"), copying("other")});
 }
 
-// Loads wait in front of the memory stage, and behind it in front of the data stage, for those of both kernels.
+// Loads wait for loads of both kernels, in front of the memory stage and then in front of the data stage.
 TEST(State, MovedWhileLoadsWaitForTwoKernelsGoesOnAlike) {
   const auto loading = [](const std::string& name) {
     return KernelText(name, "sm_90")
@@ -171,7 +171,7 @@ TEST(State, MovedWhileLoadsWaitForTwoKernelsGoesOnAlike) {
   expect_alike_wherever_moved(one_sm("h100_sxm"), {loading("one"), loading("other")});
 }
 
-// Products wait in the tensor pipe for those of both kernels, and are charged for each.
+// Products wait in the tensor pipe for products of both kernels and are charged for each.
 TEST(State, MovedWhileProductsWaitForTwoKernelsGoesOnAlike) {
   const auto multiplying = [](const std::string& name) {
     return KernelText(name, "sm_90")
@@ -183,7 +183,7 @@ TEST(State, MovedWhileProductsWaitForTwoKernelsGoesOnAlike) {
   expect_alike_wherever_moved(one_sm("h100_sxm"), {multiplying("one"), multiplying("other")});
 }
 
-// If CTAs of a launch end in a skipped stretch, the launch's last end so far moves by the skipped time; otherwise it stays.
+// If CTAs of a launch end in a skipped period, a skip moves the launch's end so far; otherwise the end stays.
 TEST(State, TheEndOfALaunchMovesWithTheCtasThatEnd) {
   const auto scenario = recurring_scenario(1);
   const WatchedSm watched(*scenario);

@@ -1,4 +1,4 @@
-// The timeline of a folded run is that of a full replay, as far as it was replayed, and says where it was not.
+// The timeline of a folded run equals that of a full replay in the stretches that were replayed, and marks the others.
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -21,7 +21,8 @@ sim::Outcome run(const Scenario& scenario, sim::FoldMode mode, bool timeline = t
   return outcome(scenario.gpu, scenario.launches, {.serialise = scenario.serialise, .fold = {.mode = mode}, .timeline = timeline});
 }
 
-// A timeline keeps as many of the first folded spans as of the last ones: those left out lie between the two halves.
+// True if `at` lies among the folded spans that were left out. A timeline keeps as many of the first spans as of the
+// last, so spans that were left out lie between the two halves.
 bool in_spans_left_out(const SmTimeline& sm, Cycle at) {
   if (sm.folds_left_out == 0) return false;
   const size_t half = sm.folds.size() / 2;
@@ -29,8 +30,8 @@ bool in_spans_left_out(const SmTimeline& sm, Cycle at) {
   return at >= last_of_first.start + last_of_first.cycles && at <= sm.folds[half].start;
 }
 
-// Windows tile the time from 0. CTAs of one slot do not overlap. Folded spans are in order, and every CTA that is cut off is cut
-// off at a span.
+// Describes an inconsistency; empty if there is none. Windows must tile the time from 0, CTAs of one slot must not
+// overlap, folded spans must be in order, and a slice that is cut off must be cut off at a folded span.
 std::string inconsistency(const SmTimeline& sm) {
   Cycle at = 0;
   Cycle folded = 0;
@@ -50,7 +51,7 @@ std::string inconsistency(const SmTimeline& sm) {
     ends.insert(last);
     folded -= span.cycles;
   }
-  // The windows also contain the cycles that the omitted spans skipped.
+  // Windows include the cycles of the spans that were left out.
   if (sm.folds_left_out == 0 ? folded != 0 : folded > sm.end) return "windows have other folded cycles than the spans";
   const auto left_out = [&](Cycle cut) { return in_spans_left_out(sm, cut); };
   std::map<uint32_t, Cycle> free;
@@ -72,7 +73,7 @@ std::string inconsistency(const SmTimeline& sm) {
   return "";
 }
 
-// Every CTA is in a slice or in a count.
+// Describes a launch whose CTAs are not all in a slice or a count; empty if there is none.
 std::string missing_ctas(const SmTimeline& sm) {
   for (const sim::LaunchSpan& launch : sm.launches) {
     uint64_t ctas = launch.ctas_left_out + launch.ctas_folded;
@@ -91,7 +92,8 @@ Lanes busy(const SmTimeline& sm, size_t lanes) {
   return sum;
 }
 
-// Summed over lanes and SMs, the windows have the busy cycles of the resources.
+// Names a resource whose use in the windows, summed over lanes and SMs, is not that of the outcome; empty if there is
+// none.
 std::string other_use(const sim::Outcome& outcome) {
   std::map<std::string, uint64_t> sums;
   for (const SmTimeline& sm : outcome.timeline.sms) {
@@ -113,7 +115,8 @@ bool cut_at(const SmTimeline& sm, Cycle at) {
                              [&](const sim::FoldedSpan& span) { return span.start == at || span.start + span.cycles == at; });
 }
 
-// The replayed part of an SM's timeline must be in the timeline of its full replay.
+// Describes an entry of a folded SM's timeline that was replayed but is not in the timeline of the full replay; empty
+// if there is none.
 std::string other_than_replayed(const SmTimeline& folded, const SmTimeline& replayed) {
   for (size_t l = 0; l < folded.launches.size(); ++l) {
     const sim::LaunchSpan& one = folded.launches[l];

@@ -1,4 +1,5 @@
-// SMs whose CTAs differ in trips alone are replayed once until a last trip, and nothing else changes (ClassRun::Twin).
+// Twins: SMs whose CTAs differ in trips alone are replayed once until a last trip, and no result changes
+// (ClassRun::Twin).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,13 +25,13 @@ configs::Gpu two_sms() {
 }
 
 traces::Kernel looping(const std::string& grid, const Lines& lines = loop("t", body())) {
-  // Two CTAs at a time.
+  // An SM has room for two CTAs at a time.
   return KernelText("loop", "sm_86").options("registers=32 shared_memory=40960").classes(grid).role("warps", 4, lines).kernel();
 }
 
 constexpr uint32_t kNoRecurrence = 1U << static_cast<int>(sim::Mechanism::kRecurrence);
 
-// Folds and replays, compares both, and returns the report of folding.
+// Simulates with and without folding and expects equal outcomes. Returns the report of the folded one.
 sim::FoldReport both(const std::vector<sim::Launch>& launches, uint32_t disabled = 0) {
   const sim::Outcome exact = outcome(two_sms(), launches, {.fold = {.mode = sim::FoldMode::kExact, .disabled = disabled}});
   const sim::Outcome off = outcome(two_sms(), launches, {.fold = {.mode = sim::FoldMode::kOff}});
@@ -38,13 +39,13 @@ sim::FoldReport both(const std::vector<sim::Launch>& launches, uint32_t disabled
   return exact.fold;
 }
 
-// Instructions that twins have spared.
+// Returns the instructions that twins have saved.
 uint64_t shared(const traces::Kernel& kernel) {
   const sim::FoldReport fold = both({launch(kernel)}, kNoRecurrence);
   return fold.instructions_of_classes - fold.instructions_replayed;
 }
 
-// As a persistent GEMM has one CTA an SM, with a tile more on some.
+// As in a persistent GEMM: one CTA on each SM, with one tile more on some SMs.
 TEST(Twins, OneTripMoreOnOneSmIsAllThatIsReplayedTwice) {
   const traces::Kernel kernel = looping("parameter t\nclass a t=13\nclass b t=12\ngrid a*1 b*1\n");
   EXPECT_GT(shared(kernel), both({launch(kernel)}).instructions_of_classes / 3);
@@ -67,7 +68,7 @@ TEST(Twins, AreNoneWhereOneLeavesALoopAtOnceOrEachHasMoreOfAnother) {
   EXPECT_EQ(shared(nested("class a outer=5 inner=9\nclass b outer=4 inner=12\n")), 0);
 }
 
-// Both SMs get further CTAs while they are twins: equal CTAs first, then one of them a shorter CTA.
+// Both SMs get further CTAs while they are twins: first alike, then a shorter one on one of them.
 TEST(Twins, PartWhereACtaDoesNotFit) {
   const Lines loops = join(loop("t", body()), loop("u", body()));
   EXPECT_GT(shared(looping("parameter t\nparameter u\nclass a t=20 u=90\nclass b t=30 u=90\nclass c t=5 u=30\n"
@@ -76,7 +77,7 @@ TEST(Twins, PartWhereACtaDoesNotFit) {
             0);
 }
 
-// Another launch runs beside them, with equal CTAs.
+// Beside another launch, whose CTAs are all alike.
 TEST(Twins, GoOnBesideOtherLaunches) {
   const traces::Kernel first = looping("parameter t\nclass a t=600\nclass b t=500\ngrid a*1 b*1\n");
   const traces::Kernel other = looping("parameter t\nclass a t=40\ngrid a*9\n");
@@ -84,7 +85,7 @@ TEST(Twins, GoOnBesideOtherLaunches) {
   EXPECT_LT(fold.instructions_replayed, fold.instructions_of_classes);
 }
 
-// Two that hang before they part: the report names both.
+// Two SMs that deadlock while they are twins: the report names both.
 TEST(Twins, AreBothInADeadlock) {
   const traces::Kernel kernel =
       KernelText("stuck", "sm_86")

@@ -91,7 +91,7 @@ TEST(Account, BytesRequestedAreBytesServed) {
   EXPECT_EQ(run.busy("l2_write"), each);
 }
 
-// One class of SMs represents all: the chip's counters are the sum over the SMs.
+// All SMs are one class, so the chip's counters are those of one SM times the number of SMs.
 TEST(Account, CountersAreSumsOverTheSms) {
   configs::Gpu gpu = one_sm("h100_sxm");
   const auto on = [&](uint32_t sms, uint64_t ctas) {
@@ -126,7 +126,7 @@ TEST(Sequential, TakesTheSumOfTheKernelsAndTheLaunchGaps) {
   }
 }
 
-// The second launch starts in the very cycle in which the first one's last CTA ends.
+// Without a gap, the second launch starts in the cycle in which the first one's last CTA ends.
 TEST(Sequential, WorksWithoutALaunchGap) {
   const traces::Kernel kernel = on_all_sub_cores("sm_90", 8, loop(5, {op("IADD3 R1, R2, R3, RZ"), op("LDS R4, [R2]")}));
   configs::Gpu gpu = one_sm("h100_sxm");

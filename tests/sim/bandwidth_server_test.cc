@@ -22,11 +22,12 @@ TEST(BandwidthServer, NothingTakesNoTime) {
   BandwidthServer server(1, 100);
   EXPECT_EQ(server.serve(7, 0), 7);
   EXPECT_EQ(server.serve(7, 1), 107);
-  EXPECT_EQ(server.serve(9, 0), 9);  // does not queue
+  EXPECT_EQ(server.serve(9, 0), 9);  // nothing to serve: does not queue
 }
 
 TEST(BandwidthServer, AnSmsShareOfL2IsWithinOnePartIn4096OverALongRun) {
-  // 5050 B/clk of 132 SMs, 128 bytes a request: a million requests take 128e6 * 132 / 5050 cycles; only the rate is rounded.
+  // 5050 B/clk for 132 SMs, 128 bytes a request: a million requests take 128e6 * 132 / 5050 cycles. Only the rate is
+  // rounded.
   BandwidthServer server(5'050'000, 132'000);
   Cycle done = 0;
   for (int i = 0; i < 1'000'000; ++i) done = server.serve(0, 128);
@@ -36,7 +37,7 @@ TEST(BandwidthServer, AnSmsShareOfL2IsWithinOnePartIn4096OverALongRun) {
 }
 
 TEST(BandwidthServer, ComesBackToAWholeCycleAfterFewPowersOfTwo) {
-  // Exact fractions let a steady state recur: 16 KiB tiles against the same share, back to back.
+  // A steady state can recur only because of this: 16 KiB tiles at the same share, back to back.
   BandwidthServer server(5'050'000, 132'000);
   std::set<Cycle> steps;
   Cycle done = 0;
@@ -54,8 +55,8 @@ RC_GTEST_PROP(BandwidthServer, IsNeverFasterThanItsRateAndNeverIdleWithWork, ())
   const auto denominator = *rc::gen::inRange<uint64_t>(1, 10'000);
   BandwidthServer server(numerator, denominator);
   Cycle now = 0;
-  uint64_t busy_until = 0;     // in 1/numerator cycle, by the definition
-  uint64_t rounded_until = 0;  // the same at the slowest rate that it may be rounded to: 4096/4097
+  uint64_t busy_until = 0;     // in 1/numerator cycle, at the exact rate
+  uint64_t rounded_until = 0;  // the same at the slowest rate that rounding may give: 4096/4097
   for (int i = 0; i < 50; ++i) {
     now += *rc::gen::inRange<uint64_t>(0, 100);
     const auto bytes = *rc::gen::inRange<uint64_t>(1, 1000);

@@ -1,4 +1,4 @@
-// Programs that deadlock: the report names each waiting warp and the object that it waits for.
+// Deadlocked programs: the report says which warps wait for what.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(Deadlock, AnMbarrierThatNobodyArrivesAt) {
                 {op("NOP"), op("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.stall = 2}, "barrier=0 cursor=0 advance=1"),
                  op("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.stall = 2}, "barrier=0 cursor=0 advance=1")})
           .kernel();
-  // The producers fill stage 0; no warp fills stage 1.
+  // The producers fill stage 0, and no warp fills stage 1.
   const std::string text = report(kernel);
   EXPECT_THAT(text,
               AllOf(HasSubstr("gemm"), HasSubstr("consumer warp 4"), HasSubstr("consumer warp 7"), HasSubstr("short_scoreboard"),
@@ -59,7 +59,7 @@ TEST(Deadlock, ABarrierWithTooFewWarps) {
   EXPECT_THAT(text, Not(HasSubstr("absent")));
 }
 
-// The instruction that a warp waits in is the barrier, not the one behind it.
+// The report names the barrier as the instruction in which a warp waits, not the next one.
 TEST(Deadlock, NamesTheBarrierInstruction) {
   const traces::Kernel kernel =
       KernelText("reduce", "sm_90")
@@ -69,7 +69,8 @@ TEST(Deadlock, NamesTheBarrierInstruction) {
   EXPECT_THAT(report(kernel), HasSubstr("BAR.SYNC"));
 }
 
-// A completed phase releases the warps that arrived in it, but not a warp that arrives for the next phase before they have noticed.
+// A completed phase of a barrier releases the warps that arrived in it. A warp that arrives before they resume belongs
+// to the next phase.
 TEST(Deadlock, ABarrierPhaseReleasesItsOwnWarpsOnly) {
   const std::string sync = op("BAR.SYNC.DEFER_BLOCKING 0x1, 0x40", {.stall = 2}, "barrier=1 count=64");
   const traces::Kernel kernel = KernelText("phases", "sm_90")
@@ -82,7 +83,7 @@ TEST(Deadlock, ABarrierPhaseReleasesItsOwnWarpsOnly) {
   EXPECT_THAT(text, Not(HasSubstr("first warp")));
 }
 
-// One warp gives back 24 registers a thread, which one of the seven others may take.
+// One warp gives back 24 registers a thread, enough for one of the seven others.
 TEST(Deadlock, SetMaxRegistersNeverOverdrawsThePool) {
   const traces::Kernel kernel =
       KernelText("pool", "sm_90")

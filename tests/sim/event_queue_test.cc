@@ -9,7 +9,7 @@
 namespace warpfold::sim {
 namespace {
 
-// The same order by sorting: by time, then by priority within a time, then by the order of scheduling.
+// A reference queue that sorts events: by time, then the event scheduled as the first of its time, then by age.
 class Sorted {
  public:
   struct Event {
@@ -51,10 +51,10 @@ TEST(EventQueue, TakesEventsByTimeAndThenInTheOrderOfScheduling) {
   EventQueue<int> queue;
   Sorted sorted;
   Cycle now = 0;
-  Cycle first_at = 0;  // at most one goes first at a time
+  Cycle first_at = 0;  // at most one event is the first of a time
   for (int step = 0; step < 100'000; ++step) {
     const uint64_t what = below(100);
-    // Near, in the same cycle, and beyond the ring, whose length is met from both sides.
+    // Times in the same cycle, near, beyond the ring, and on both sides of the ring's length.
     const Cycle time = now + (below(4) == 0 ? 0 : below(3) == 0 ? 250 + below(12) : below(2) == 0 ? below(40) : below(3000));
     if (what < 45 || queue.size() == 0) {
       queue.schedule(time, step);
@@ -64,9 +64,9 @@ TEST(EventQueue, TakesEventsByTimeAndThenInTheOrderOfScheduling) {
       queue.schedule_first(time, step);
       sorted.schedule_first(time, step);
     } else if (what < 48) {
-      now += below(std::min<Cycle>(queue.next_time() - now, 400) + 1);  // events are taken late
+      now += below(std::min<Cycle>(queue.next_time() - now, 400) + 1);  // time passes without an event
     } else if (what < 50) {
-      // To an earlier time too, but not to one before the first.
+      // Shift to a later or an earlier time, but to none before cycle 0.
       const Cycle by = below(2) == 0 ? below(10'000) : Cycle{0} - below(now + 1);
       now += by;
       first_at += by;

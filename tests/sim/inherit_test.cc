@@ -1,4 +1,4 @@
-// Losses that are passed on to warps that wait for a warp or a request that another kernel has held up.
+// Inherited losses: a warp waits for a warp or a request that another kernel has delayed.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ struct OfRole {
   uint64_t inherited = 0;
   uint64_t hidden = 0;
   uint64_t undisturbed() const { return waited + hidden - inherited; }
-  uint64_t taken = 0;  // that its warps waited for the other kernel themselves
+  uint64_t taken = 0;  // cycles that its warps themselves waited for the other kernel
 };
 
 OfRole of_role(const Replay& run, uint32_t role, WarpState state) {
@@ -35,12 +35,12 @@ OfRole of_role(const Replay& run, uint32_t role, WarpState state) {
 const std::string kBarrier = op("BAR.SYNC.DEFER_BLOCKING 0x0", {}, "barrier=0");
 Lines busy(uint64_t trips) { return loop(trips, {op("IADD3 R1, R2, RZ, RZ", {.stall = 2})}); }
 
-// The other kernel: one warp on sub-core 0 that takes the ALU two cycles of five.
+// The other kernel: a warp on sub-core 0 that takes the ALU for two cycles of five.
 traces::Kernel thief(const std::string& architecture, uint64_t trips) {
   return on_one_sub_core(architecture, {loop(trips, {op("IADD3 R1, R2, RZ, RZ", {.stall = 5})})}, "thief");
 }
 
-// `early` warps are there at once, the late one comes from sub-core 0.
+// A CTA whose warps meet at a barrier, after `late` trips of the warp on sub-core 0 and `others` trips of the others.
 traces::Kernel meeting(uint64_t late, uint64_t others) {
   return KernelText("meeting", "sm_86")
       .role("late", 1, join(busy(late), {kBarrier}))
@@ -58,8 +58,9 @@ TEST(Inherited, AtABarrierIsWhatTheLastToArriveHasLost) {
   EXPECT_EQ(beside.inherited, beside.waited - alone.waited);
 }
 
-// A wait less its inherited cycles plus its hidden cycles is the wait alone, whichever warp comes first here or alone. The late
-// warp finds the ALU taken by a warp that the issue policy stays with, and continues when that warp has ended.
+// A wait, plus hidden and minus inherited cycles, is the wait without the other kernel: whichever role arrives first,
+// in the run and alone. The late warp finds the ALU taken by a warp that the issue policy stays with, and goes on when
+// that warp has ended.
 class Undisturbed : public testing::TestWithParam<uint64_t> {};
 
 TEST_P(Undisturbed, IsTheWaitAlone) {
@@ -79,7 +80,7 @@ TEST_P(Undisturbed, IsTheWaitAlone) {
 
 INSTANTIATE_TEST_SUITE_P(EarlyToLate, Undisturbed, testing::Values(1, 90, 104, 106, 120, 150, 200));
 
-// The losing warp has time to spare: no warp waits for it.
+// The warp that loses cycles has slack, so no warp waits for it.
 TEST(Inherited, IsNothingWhereNobodyWaitsForTheLoser) {
   const Replay run = replay_together(one_sm("rtx_a6000"), {meeting(100, 1000), thief("sm_86", 40)});
   EXPECT_GT(of_role(run, 0, WarpState::kBarrier).taken, 0);
@@ -87,7 +88,8 @@ TEST(Inherited, IsNothingWhereNobodyWaitsForTheLoser) {
   EXPECT_EQ(of_role(run, 1, WarpState::kBarrier).inherited, 0);
 }
 
-// In every stage the consumer inherits the producer's loss. The producer, which waits for empty stages, loses nothing twice.
+// The consumer inherits the producer's losses, stage by stage. The producer waits for empty stages and inherits nothing
+// back.
 TEST(Inherited, GoesThroughMbarriers) {
   const auto pipeline = [](uint64_t producing, uint64_t consuming) {
     return KernelText("pipeline", "sm_90")
@@ -121,7 +123,7 @@ TEST(Inherited, GoesThroughMbarriers) {
   EXPECT_LE(consumer.inherited, 20) << "but for the first stage, the producer has time to spare";
 }
 
-// A kernel whose warps are independent waits for its own loads and inherits their losses.
+// Warps that do not wait for each other still inherit the losses of their own loads.
 TEST(Inherited, FromALoadThatWaitedForDram) {
   configs::Gpu gpu = one_sm("h100_sxm");
   gpu.mutable_dram()->set_efficiency_percent(100);

@@ -1,4 +1,4 @@
-// The issue policies by themselves: candidates in, winner out.
+// The issue policies alone: candidates in, winner out.
 #include "sim/sm/issue_policy.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@ namespace {
 
 using sim::IssuePolicy;
 
-// CTAs start in slots 0, then 2 and 3, then 1; slot 2 has issued last.
+// CTAs started in slot 0, then in 2 and 3, then in 1. Slot 2 has issued last.
 struct FourWarps {
   FourWarps() {
     arbiter.started(0, 0b0000);

@@ -1,4 +1,4 @@
-// The time between launches, and launches whose CTAs are started before.
+// Time between launches, and early launches, whose CTAs are started before their release.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace warpfold::test {
 namespace {
 
-// Every warp sleeps through `length` NOPs of 15 cycles.
+// A kernel whose warps issue `length` NOPs of 15 cycles.
 traces::Kernel sleeper(const std::string& name, uint64_t ctas, uint64_t length, const std::string& options = "registers=16") {
   return KernelText(name, "sm_90").options(options).ctas(ctas).role("warps", 4, loop(length, {op("NOP", {.stall = 15})})).kernel();
 }
@@ -41,13 +41,13 @@ TEST(Launches, ThatAreEarlyBeginWithAllCtasAtOnce) {
   launches[1].early = true;
   const Replay run = replay(machine(), launches);
   const uint64_t begin = run.outcome.kernels[0].end_cycle + kGap;
-  // On each sub-core a warp of every CTA, which issues one a cycle.
+  // Each sub-core has one warp of every CTA and issues one instruction a cycle.
   std::vector<uint64_t> starts;
   for (size_t cta = 0; cta < 4; ++cta) starts.push_back(run.warp(4 * cta, 1).front());
   EXPECT_THAT(starts, testing::UnorderedElementsAre(begin, begin + 1, begin + 2, begin + 3));
 }
 
-// Two CTAs fit, and two follow in their places, one by one: only CTAs with room at the release start early.
+// Two CTAs fit, and two follow in their places one by one: only CTAs that have room at the release were started before.
 TEST(Launches, ThatAreEarlyStartLaterCtasOneByOne) {
   const traces::Kernel first = sleeper("first", 1, 40);
   const traces::Kernel second = sleeper("second", 4, 40, "registers=32 shared_memory=115712");
@@ -60,7 +60,7 @@ TEST(Launches, ThatAreEarlyStartLaterCtasOneByOne) {
   EXPECT_EQ(run.warp(12, 1).front(), run.warp(8, 1).front() + kCtaLaunch);
 }
 
-// Another launch's CTAs have been placed just before: an early one does not wait for that start.
+// An early CTA does not wait for the start of another launch's CTA that was placed just before.
 TEST(Launches, ThatAreEarlyDoNotWaitForAnotherCtasStart) {
   const traces::Kernel first = sleeper("first", 1, 40);
   const traces::Kernel second = sleeper("second", 1, 40);
@@ -71,7 +71,7 @@ TEST(Launches, ThatAreEarlyDoNotWaitForAnotherCtasStart) {
   EXPECT_EQ(run.outcome.kernels[1].start_cycle, run.outcome.kernels[0].end_cycle + kGap);
 }
 
-// Folded and unfolded runs are the same, epochs and reconvergence of unequal SMs included.
+// Folded and unfolded runs are the same, with epochs and unequal SMs.
 TEST(Launches, ThatAreEarlyFoldExactly) {
   configs::Gpu gpu = machine();
   gpu.set_sm_count(5);

@@ -1,4 +1,4 @@
-// The contention ledger: two kernels that collide on exactly one resource, and two that share nothing.
+// The contention ledger: two kernels that collide on exactly one resource, and two kernels that share none.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 using sim::Contended;
 
-// The kernel in possession starts at cycle 0 on sub-core 0; the late one `offset` cycles behind it, and loses `loss` cycles.
+// The possessor starts at cycle 0 on sub-core 0. The late kernel starts `offset` cycles later and loses `loss` cycles.
 struct Collision {
   std::string what;
   Contended resource;
@@ -26,7 +26,7 @@ std::ostream& operator<<(std::ostream& stream, const Collision& collision) { ret
 
 class Ledger : public testing::TestWithParam<Collision> {
  protected:
-  // Warps of sub-core 0 alone, except wgmma, which needs a warpgroup.
+  // Only sub-core 0 has warps, except for wgmma, which needs a warpgroup.
   static traces::Kernel kernel(const Collision& collision, const Lines& lines, const std::string& name) {
     const std::string architecture = one_sm(collision.gpu).architecture();
     if (collision.resource == Contended::kWgmma) return on_all_sub_cores(architecture, 4, lines, name);
@@ -38,7 +38,7 @@ class Ledger : public testing::TestWithParam<Collision> {
     return {entry.begin(), entry.end()};
   }
 
-  // `victim_first`: the victim is launch 0; the order of placement follows from the priority.
+  // `victim_first`: the victim is launch 0. The priorities decide which launch is placed first.
   static void check(const Collision& collision, bool victim_first) {
     configs::Gpu gpu = one_sm(collision.gpu);
     const traces::Kernel possessor = kernel(collision, collision.possessor, "possessor");
@@ -67,12 +67,13 @@ TEST_P(Ledger, TheLateKernelLosesToTheOneInPossession) { check(GetParam(), false
 TEST_P(Ledger, WhicheverLaunchItIs) { check(GetParam(), true); }
 
 Lines once(std::string_view instruction) { return {op(instruction)}; }
-// Two back to back: the second meets the late kernel's first, and the policy stays with the warp.
+// Two instructions back to back. The second one collides with the late kernel's first, and the issue policy stays with
+// the possessor's warp.
 Lines twice(std::string_view instruction) { return {op(instruction), op(instruction, {.stall = 5})}; }
 
 const std::string kSmall = "rtx_a6000";
 
-// The pipes' input latches are held for issue_interval_cycles of the opcode table.
+// An instruction holds its pipe's input latch for issue_interval_cycles of the opcode table.
 INSTANTIATE_TEST_SUITE_P(
     Pipes, Ledger,
     testing::Values(
@@ -87,8 +88,9 @@ INSTANTIATE_TEST_SUITE_P(
         Collision{"fp16", Contended::kFp16, "a100_sxm", once("HFMA2 R1, R2, R3, RZ"), once("HADD2 R1, R2, R3"), 1, 1}),
     testing::PrintToStringParamName());
 
-// Three FFMA read one bank three times. The third is held in the control stage until cycle 5, which keeps the late kernel from
-// issuing in 3 and 4. The late kernel's instruction waits behind it for two more cycles, which delays its EXIT.
+// Three FFMA that read one bank three times. The third one is held in the control stage until cycle 5, so the late
+// kernel cannot issue in cycles 3 and 4. The late kernel's instruction waits behind it for two more cycles, which
+// delays its EXIT.
 INSTANTIATE_TEST_SUITE_P(Ports, Ledger,
                          testing::Values(Collision{
                              "register_read_ports",
@@ -104,8 +106,9 @@ INSTANTIATE_TEST_SUITE_P(Issue, Ledger,
                          testing::Values(Collision{"issue_slot", Contended::kIssueSlot, kSmall, twice("NOP"), once("NOP"), 1, 1}),
                          testing::PrintToStringParamName());
 
-// Five loads fill the queue; the first leaves it in cycle 11. wgmma: 128 cycles of tensor time from cycle 1 on. LDS with 16
-// wavefronts: the data stage is taken for 16 cycles from the moment it is reached, three cycles before the late one reaches it.
+// memory_queue: five loads fill it, and the first leaves it in cycle 11. wgmma: 128 cycles of tensor time from cycle 1
+// on. shared_memory: an LDS with 16 wavefronts holds the data stage for 16 cycles and reaches it three cycles before
+// the late kernel's LDS.
 INSTANTIATE_TEST_SUITE_P(
     Shared, Ledger,
     testing::Values(
@@ -120,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
                   13}),
     testing::PrintToStringParamName());
 
-// ---- sharing nothing
+// ---- kernels that share no resource
 
 uint64_t between_kernels(const Replay& run) {
   uint64_t sum = 0;
@@ -135,7 +138,8 @@ uint64_t between_kernels(const Replay& run) {
 
 TEST(EmptyLedger, KernelsOnDifferentSubCores) {
   const Lines work = loop(500, {op("IADD3 R1, R2, R4, R6"), op("FFMA R1, R2, R4, R6"), op("MUFU.EX2 R1, R2")});
-  const traces::Kernel first = on_all_sub_cores("sm_86", 1, work, "first");  // a CTA of one warp goes where most slots are free
+  const traces::Kernel first =
+      on_all_sub_cores("sm_86", 1, work, "first");  // a CTA of one warp goes to the sub-core with most free slots
   const traces::Kernel second = on_all_sub_cores("sm_86", 1, work, "second");
   const Replay run = replay_together(one_sm("rtx_a6000"), {first, second});
   EXPECT_EQ(between_kernels(run), 0);
@@ -144,7 +148,7 @@ TEST(EmptyLedger, KernelsOnDifferentSubCores) {
 }
 
 TEST(EmptyLedger, DifferentPipesInDifferentCyclesOfOneSubCore) {
-  // A waits four cycles after each instruction and B, started one cycle later, does too.
+  // Both kernels wait four cycles after each instruction, and b starts one cycle later than a.
   const traces::Kernel a = on_one_sub_core("sm_86", {loop(500, {op("IADD3 R1, R2, R3, RZ", {.stall = 4})})}, "a");
   const traces::Kernel b = on_one_sub_core("sm_86", {loop(500, {op("IMAD R1, R2, R3, RZ", {.stall = 4})})}, "b");
   configs::Gpu gpu = one_sm("rtx_a6000");

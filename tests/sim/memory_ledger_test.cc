@@ -1,4 +1,4 @@
-// The contention ledger beyond the SM's core: two kernels that collide in one server of the memory system, and nowhere else.
+// The contention ledger of the memory system: two kernels that collide in exactly one server.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 using sim::Contended;
 
-// One server is so slow that the kernel in possession holds it for `held` cycles from its request on.
+// One server is so slow that the possessor holds it for kHeld cycles from its request on.
 struct Server {
   std::string what;
   Contended resource;
@@ -22,7 +22,7 @@ struct Server {
 
 std::ostream& operator<<(std::ostream& stream, const Server& server) { return stream << server.what; }
 
-constexpr uint32_t kOffset = 40;  // the late kernel starts so much later: the data stage is free again, the server is not
+constexpr uint32_t kOffset = 40;  // start of the late kernel: the data stage is free again, the server is not
 constexpr double kBytesPerClk = 2;
 constexpr uint64_t kHeld = 512 / 2;
 
@@ -37,7 +37,7 @@ configs::Gpu wide() {
   return gpu;
 }
 
-// 512 bytes for one warp, waited for.
+// A kernel of one warp that loads 512 bytes and waits for them, or stores 512 bytes.
 traces::Kernel transfer(bool store, const std::string& name) {
   const Lines load = {op("LDG.E.128 R4, [R2.64]", {.stall = 2, .write = 0}, "bytes=512 stream=0"), op("NOP", {.wait = {0}})};
   const Lines stored = {op("STG.E.128 [R2.64], R4", {.stall = 2}, "bytes=512 stream=1")};
@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
         Server{"l2_write", Contended::kL2Write, [](auto& gpu) { gpu.mutable_l2()->set_write_bytes_per_clk(kBytesPerClk); }, true}),
     testing::PrintToStringParamName());
 
-// A copy waits for the engine while it takes up another kernel's.
+// A copy waits while the engine starts another kernel's copy.
 TEST(MemoryLedger, TheBulkCopyEngine) {
   const auto copying = [](const std::string& name) {
     return KernelText(name, "sm_90")
@@ -114,7 +114,7 @@ TEST(MemoryLedger, TheBulkCopyEngine) {
   EXPECT_EQ(run.outcome.kernels[1].end_cycle - kOffset - alone, 100 - kOffset);
 }
 
-// Two loads of one sub-core come back together: four registers take as many times 128 bytes over the 64 a cycle of the way back.
+// Two loads of one sub-core return together. Each returns four registers, 4 x 128 bytes, at 64 bytes a cycle.
 TEST(MemoryLedger, TheWayBackToTheRegisterFile) {
   configs::Gpu gpu = wide();
   const auto loading = [](const std::string& name) {
@@ -129,7 +129,7 @@ TEST(MemoryLedger, TheWayBackToTheRegisterFile) {
   EXPECT_EQ(run.ledger(0, 1, Contended::kLoadReturn), 0);
 }
 
-// Reads of DRAM do not wait for writes to L2. The two directions of L2 and of the ports do not wait for each other either.
+// Reads of DRAM do not wait for writes to L2. The two directions of L2, and of the ports, do not wait for each other.
 TEST(MemoryLedger, ReadsAndWritesDoNotMeet) {
   configs::Gpu gpu = wide();
   gpu.mutable_l2()->set_read_bytes_per_clk(kBytesPerClk);

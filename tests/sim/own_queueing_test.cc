@@ -1,4 +1,5 @@
-// Waits for wgmma that a kernel's own earlier commands in the pipe cause, or its own reads in the register ports.
+// Waits for wgmma that a kernel causes itself: its own commands are ahead in the pipe, or its own reads hold the
+// register ports.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@ namespace {
 using sim::Contended;
 using sim::WarpState;
 
-// Returns the change in the kernel's waits that resources held by the kernel itself cause; below 0: shorter.
+// Returns by how many warp-cycles the launch's waits are longer because of the launch itself; negative: shorter.
 int64_t behind_itself(const Replay& run, WarpState state, size_t launch = 0) {
   const auto s = static_cast<size_t>(state);
   uint64_t sum = 0;
@@ -35,8 +36,8 @@ uint64_t of_requests(const Replay& run, size_t culprit, Contended resource) {
 
 constexpr uint64_t kGroupAlone = 4 * 176;  // warp-cycles that a warpgroup waits for one m64n256 in an idle pipe
 
-// The second warpgroup's command waits for the first's 128 cycles of tensor time, less the cycles by which its own assembly is
-// later.
+// The second warpgroup's command waits for the first one's 128 cycles of tensor time, less the cycles by which it is
+// complete later.
 TEST(OwnQueueing, BehindTheOtherWarpgroupOfTheKernel) {
   const Lines wgmma = wgmma_lines({256, false, 1});
   const traces::Kernel two = KernelText("two", "sm_90").role("first", 4, wgmma).role("second", 4, wgmma).kernel();
@@ -57,7 +58,7 @@ TEST(OwnQueueing, IsNotWhatAnotherKernelHolds) {
   EXPECT_GT(inherited(run, WarpState::kGmma, late), 4 * 120);
 }
 
-// Two warpgroups that take turns alone: the first has done with the pipe when the second comes.
+// Two warpgroups that, without another kernel, take turns: the first has left the pipe when the second one comes.
 traces::Kernel in_turn() {
   const Lines wgmma = wgmma_lines({256, false, 1});
   return KernelText("in_turn", "sm_90")
@@ -66,8 +67,8 @@ traces::Kernel in_turn() {
       .kernel();
 }
 
-// A thief takes the first warpgroup's ALU for so long that the second meets it in the pipe: the second warpgroup inherits its wait
-// there.
+// Another kernel delays the first warpgroup so long that the second one meets it in the pipe. The second one's wait
+// there is inherited, not caused by the kernel itself.
 TEST(OwnQueueing, IsNotWhatALateWarpgroupOfTheKernelHolds) {
   const traces::Kernel thief = on_one_sub_core("sm_90", {loop(60, {op("IADD3 R1, R2, RZ, RZ", {.stall = 2})})}, "thief");
   const configs::Gpu gpu = one_sm_youngest_first("h100_sxm");
@@ -76,12 +77,12 @@ TEST(OwnQueueing, IsNotWhatALateWarpgroupOfTheKernelHolds) {
   const Replay beside = replay_together(gpu, {in_turn(), thief});
   const uint64_t more = beside.state(0, WarpState::kGmma) - alone.state(0, WarpState::kGmma);
   EXPECT_GT(more, 4 * 50);
-  // The late warp's instructions meet the second's NOPs in the issue slot.
+  // The late warp's instructions also compete with the second warpgroup's NOPs for the issue slot.
   EXPECT_LE(behind_itself(beside, WarpState::kGmma), static_cast<int64_t>(more / 10));
   EXPECT_NEAR(static_cast<double>(inherited(beside, WarpState::kGmma)), static_cast<double>(more), 0.1 * static_cast<double>(more));
 }
 
-// Warps that read registers all the time: three fresh ones an instruction, which leaves an update of accumulators hardly a slot.
+// Lines that read three fresh registers in each instruction. They leave hardly a port slot for updates of accumulators.
 Lines reading() { return loop(200, join(three_fresh("FFMA", 160), {op("BRA `(.L_1)", {.stall = 5})})); }
 
 uint64_t of_updates(const Replay& run, size_t victim, size_t culprit) {
@@ -91,7 +92,8 @@ uint64_t of_updates(const Replay& run, size_t victim, size_t culprit) {
   return sum;
 }
 
-// A few reads of its own leave enough: an update that waits because another kernel reads as well waits for the other alone.
+// The victim's own few reads leave enough port slots. Its updates wait for the other kernel's reads alone, and the
+// whole wait is charged to that kernel.
 TEST(UpdateOfAccumulators, WaitsForTheOtherKernelWhereItsOwnReadsLeaveEnough) {
   const traces::Kernel victim = KernelText("victim", "sm_90")
                                     .role("math", 4, loop(2000, {op("IADD3 R90, R91, R92, RZ", {.stall = 8})}))
@@ -103,7 +105,7 @@ TEST(UpdateOfAccumulators, WaitsForTheOtherKernelWhereItsOwnReadsLeaveEnough) {
   EXPECT_EQ(of_updates(run, 1, 1), 0);
 }
 
-// And where its own would have held it up as well, for itself.
+// The victim's own reads would have delayed its updates just as much, so their waits are charged to the victim.
 TEST(UpdateOfAccumulators, WaitsForItsOwnKernelWhereTheOthersReadsMakeNoDifference) {
   const traces::Kernel victim =
       KernelText("victim", "sm_90").role("math", 12, reading()).role("tensor", 4, wgmma_lines({16, false, 300})).kernel();

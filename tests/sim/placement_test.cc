@@ -1,4 +1,4 @@
-// CTAs go where their resources are: limits, left-over order, reservations.
+// Placement of CTAs: limits, left-over order, reservations, quotas, ranges of SMs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@
 namespace warpfold::test {
 namespace {
 
-// A kernel that stays a while: every warp sleeps through `length` NOPs of 15 cycles. Up to 14 warps share a sub-core in peace.
+// A kernel that occupies its room for a while: every warp issues `length` NOPs of 15 cycles. Up to 14 warps share a
+// sub-core without delaying each other.
 traces::Kernel sleeper(const std::string& name, uint64_t ctas, uint32_t warps, const std::string& options, uint64_t length = 20) {
   return KernelText(name, "sm_90")
       .options(options)
@@ -21,7 +22,7 @@ traces::Kernel sleeper(const std::string& name, uint64_t ctas, uint32_t warps, c
       .kernel();
 }
 
-// Most warps of a launch resident at once, from first to last issue.
+// Returns the most warps of a launch that are resident at once, each from its first to its last issue.
 uint64_t most_resident(const Replay& run, size_t launch = 0) {
   std::map<uint64_t, int64_t> change;
   for (const auto& warp : run.issues.at(launch)) {
@@ -38,7 +39,7 @@ struct Limit {
   std::string limiter;
   std::string options;
   uint32_t warps;
-  uint32_t ctas;  // an SM of an H100 holds
+  uint32_t ctas;  // CTAs that an SM of an H100 holds
 };
 
 std::string limit_name(const testing::TestParamInfo<Limit>& info) {
@@ -56,7 +57,8 @@ TEST_P(Occupancy, AsManyAsFit) {
   EXPECT_EQ(most_resident(run), uint64_t{limit.ctas} * limit.warps);
 }
 
-// 65536 registers; 228 KiB of shared memory, 1 KiB of it the system's in each CTA; 64 warps; 32 CTAs.
+// An SM has 65536 registers, 228 KiB of shared memory (the system takes 1 KiB for each CTA), 64 warp slots and 32 CTA
+// slots.
 INSTANTIATE_TEST_SUITE_P(
     H100, Occupancy,
     testing::Values(Limit{"registers", "registers=128", 8, 2}, Limit{"registers", "registers=168", 12, 1},
@@ -82,7 +84,7 @@ TEST(Occupancy, AKernelOfAnotherArchitectureIsRefused) {
   EXPECT_THAT(outcome.error().message, testing::AllOf(testing::HasSubstr("sm_80"), testing::HasSubstr("sm_90")));
 }
 
-// One-warp CTAs of which shared memory lets four in, one on each sub-core: all of them take the same time.
+// CTAs of one warp. Shared memory has room for four, one on each sub-core, so all of them take the same time.
 traces::Kernel quarter(const std::string& name, uint64_t ctas) {
   return sleeper(name, ctas, 1, "registers=16 shared_memory=57344");
 }
@@ -97,7 +99,7 @@ TEST(LeftOver, ALaterKernelStartsWhenTheEarlierOneHasNoCtasLeftAndThereIsRoom) {
 
 TEST(LeftOver, ALaterKernelFillsWhatTheEarlierOneLeaves) {
   const Replay run = replay_together(one_sm("h100_sxm"), {quarter("first", 6), quarter("second", 4)});
-  // Two of the second kernel beside the last two of the first, the others behind.
+  // Two CTAs of the second kernel run beside the last two of the first, the other two follow.
   EXPECT_EQ(run.outcome.kernels[0].end_cycle, 2 * wave());
   EXPECT_EQ(run.outcome.kernels[1].start_cycle, wave());
   EXPECT_EQ(run.outcome.total_cycles, 3 * wave());
@@ -113,7 +115,7 @@ TEST(LeftOver, PriorityComesBeforeTheOrderWritten) {
   EXPECT_EQ(run.outcome.kernels[0].start_cycle, wave());
 }
 
-// The kernel in front does not fit, the one behind it would: it waits all the same, in order.
+// The first kernel's next CTA does not fit. The second kernel's CTA would fit, but waits for its turn.
 TEST(LeftOver, NobodyOvertakesAKernelWithCtasLeft) {
   const traces::Kernel big = sleeper("big", 2, 1, "registers=16 shared_memory=200000");  // one at a time
   const traces::Kernel small = sleeper("small", 1, 1, "registers=16");
@@ -153,7 +155,7 @@ uint64_t started_before(const Replay& run, size_t launch, uint64_t cycle) {
 }
 
 TEST(Reservation, IsNeverExceededWhileOthersRunAndLiftedAfterwards) {
-  // The carve-out gets two warps; shared memory lets four CTAs in, so two are left to the other kernel.
+  // The carve-out has room for two CTAs. Shared memory has room for four, so two are left to the other kernel.
   const traces::Kernel carved = quarter("carved", 14);
   const traces::Kernel other = quarter("other", 6);
   const Replay run = replay(one_sm("h100_sxm"), {reserve(carved, 0, 2 * 512, 2 * 58368, 2), launch(other, 1)});
@@ -161,13 +163,13 @@ TEST(Reservation, IsNeverExceededWhileOthersRunAndLiftedAfterwards) {
   EXPECT_EQ(run.outcome.kernels[1].start_cycle, 0);
   EXPECT_EQ(run.outcome.kernels[1].end_cycle, 3 * wave());
   EXPECT_EQ(started_before(run, 0, 3 * wave()), 3 * 2);
-  // Alone it takes the whole SM: eight CTAs in two waves.
+  // Once alone, the owner uses the whole SM: eight CTAs in two waves.
   EXPECT_EQ(run.outcome.total_cycles, 5 * wave());
   EXPECT_EQ(most_resident(run, 0), 4);
 }
 
 TEST(Reservation, KeepsItsShareFreeForItsOwner) {
-  // Whatever the order of launches, no other kernel takes the registers of one CTA.
+  // The owner comes later in the order, yet no other kernel takes the registers of its CTA.
   const traces::Kernel first = sleeper("first", 16, 8, "registers=64");  // 16384 registers a CTA: four fit
   const traces::Kernel owner = sleeper("owner", 4, 8, "registers=64");
   const Replay run = replay(one_sm("h100_sxm"), {launch(first, 0), reserve(owner, 1, 16384, 1024, 8)});
@@ -177,7 +179,7 @@ TEST(Reservation, KeepsItsShareFreeForItsOwner) {
 }
 
 TEST(Reservation, AnOwnerThatComesLateWaitsForRoom) {
-  // 61440 of 65536 registers are taken when the owner of a reservation may start: it does not fit beside them.
+  // When the owner of the reservation may start, 61440 of 65536 registers are taken, so its CTA does not fit.
   const traces::Kernel tiny = sleeper("tiny", 1, 1, "registers=16", 1);
   const traces::Kernel big = sleeper("big", 1, 8, "registers=240");
   const traces::Kernel owner = sleeper("owner", 2, 8, "registers=32");  // 8192 a CTA
@@ -198,7 +200,8 @@ TEST(Reservation, TooSmallForOneCtaIsRefused) {
 }
 
 TEST(Reservation, BoundsSharedMemory) {
-  // 49 KiB and the system's 1: two of the carve-out in 100 KiB, two others in the 128 KiB that are left.
+  // A CTA takes 49 KiB and the system's 1 KiB: two of the carve-out fit in 100 KiB, two others in the remaining 128
+  // KiB.
   const traces::Kernel carved = sleeper("carved", 8, 4, "registers=32 shared_memory=50176");
   const traces::Kernel other = sleeper("other", 8, 4, "registers=32 shared_memory=50176");
   const Replay run = replay(one_sm("h100_sxm"), {reserve(carved, 0, 16384, 102400, 16), launch(other, 1)});
@@ -226,7 +229,7 @@ TEST(Quota, BoundsWhileOthersAreThereAndIsLiftedAfterwards) {
   }
 }
 
-// Unlike a reservation a quota keeps nothing free for its owner.
+// Unlike a reservation, a quota keeps nothing free for its launch.
 TEST(Quota, KeepsNobodyOut) {
   const traces::Kernel greedy = quarter("greedy", 8);
   const traces::Kernel sliced = quarter("sliced", 2);
@@ -270,9 +273,9 @@ TEST(Range, OutsideTheChipIsRefused) {
 
 double waves(sim::Cycle end, sim::Cycle wave) { return static_cast<double>(end) / static_cast<double>(wave); }
 
-// Two of eight SMs belong to a kernel that leaves no room for ten CTAs of the other kernel. The other kernel's 32 CTAs take a whole
-// SM each and go to the first SM with room: five waves on the six other SMs and two more CTAs. The alternative would be four waves
-// and a wait for the first kernel's end.
+// A kernel fills two of eight SMs for the time of ten CTAs of the other kernel. The other kernel has 32 CTAs, each of
+// which fills an SM. They go to the first SM with room: five waves on six SMs and two more CTAs. Dealt out beforehand,
+// they would take four waves and wait for the first kernel's end.
 TEST(Dealing, CtasGoToTheFirstSmWithRoom) {
   configs::Gpu gpu = one_sm("h100_sxm");
   gpu.set_sm_count(8);
@@ -288,7 +291,8 @@ TEST(Dealing, CtasGoToTheFirstSmWithRoom) {
   }
 }
 
-// If the other kernel ends early, its SMs take their share from then on: of 64 CTAs, 8 waves of 8, two SMs miss the first two.
+// The first kernel ends after the time of two CTAs, and its SMs then take CTAs of the other one: 60 CTAs in 8 waves, of
+// which two SMs miss the first two.
 TEST(Dealing, SmsThatBecomeFreeTakeTheRest) {
   configs::Gpu gpu = one_sm("h100_sxm");
   gpu.set_sm_count(8);
@@ -299,7 +303,7 @@ TEST(Dealing, SmsThatBecomeFreeTakeTheRest) {
   EXPECT_NEAR(waves(both.kernels[1].end_cycle, wave), 8, 0.1);  // 60 = 6 x 8 + 2 x 6
 }
 
-// A warpgroup's four warps lie on four sub-cores; a small CTA goes to the emptiest.
+// A CTA of one warp goes to the sub-core with the fewest warps.
 TEST(SubCores, WarpsAreSpread) {
   std::vector<sim::IssueRecord> log;
   const traces::Kernel kernel = KernelText("k", "sm_90").ctas(4).role("warps", 1, {op("NOP", {.stall = 15})}).kernel();

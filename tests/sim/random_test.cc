@@ -1,4 +1,4 @@
-// Random programs under all policies: whatever they do to each other, the account holds and the outcome is the same twice.
+// Random programs that share a machine: the account always holds, and two runs have the same outcome.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -14,7 +14,7 @@
 namespace warpfold::test {
 namespace {
 
-// Everything that a replay says, as comparable text.
+// Returns all figures of a replay as comparable text.
 std::string everything(const Replay& run, bool with_ledger = true) {
   std::string all = text({std::to_string(run.outcome.total_cycles), run.outcome.deadlock.report, "\n"});
   const auto add = [&](uint64_t value) { all += text({std::to_string(value), " "}); };
@@ -43,7 +43,7 @@ std::string everything(const Replay& run, bool with_ledger = true) {
 RC_GTEST_PROP(RandomPrograms, KeepTheAccountAndRepeatThemselves, ()) {
   const Scenario scenario = any_scenario();
   RC_LOG(scenario.describe());
-  const Replay run = replay(scenario.gpu, scenario.launches, scenario.serialise);  // throws where the account does not hold
+  const Replay run = replay(scenario.gpu, scenario.launches, scenario.serialise);  // throws if the account does not hold
   RC_LOG(run.outcome.deadlock.report);
   RC_ASSERT(!run.outcome.deadlocked);
   for (size_t k = 0; k < scenario.launches.size(); ++k) {
@@ -78,7 +78,8 @@ RC_GTEST_PROP(RandomPrograms, IssueOneInstructionACycleAndSubCoreAndNeverGoBackI
   }
 }
 
-// The whole chip is its SMs run together from cycle to cycle, in order of their index; one SM is the same in both views.
+// A simulation of every SM equals the reference, which steps all SMs cycle by cycle in the order of their index. With
+// one SM, it also equals the simulation by classes.
 RC_GTEST_PROP(RandomPrograms, OnTheWholeChipMeetMemoryInOrderOfTime, ()) {
   Scenario scenario = any_scenario();
   scenario.gpu.mutable_l2()->set_read_bytes_per_clk(between(8, 200));
@@ -98,11 +99,12 @@ RC_GTEST_PROP(RandomPrograms, OnTheWholeChipMeetMemoryInOrderOfTime, ()) {
   if (scenario.gpu.sm_count() > 1) return;
   const auto classes = sim::simulate(scenario.gpu, scenario.launches, {.serialise = scenario.serialise});
   RC_ASSERT(classes.has_value());
-  // A long queue at rates of its own charges the longest wait to the last holder that its history has room for.
+  // The ledger is left out: with rates of its own, a long queue charges its longest waits to the last holder that its
+  // history has room for.
   RC_ASSERT(everything({*chip, {}}, false) == everything({*classes, {}}, false));
 }
 
-// For any reservations, warps between their first and last issue never need more registers than the SM has.
+// With any reservations, warps between their first and last issue never hold more registers than the SM has.
 RC_GTEST_PROP(RandomPrograms, NeverHoldMoreThanTheSmHas, ()) {
   const Scenario scenario = any_scenario();
   const Replay run = replay(scenario.gpu, scenario.launches, scenario.serialise);
@@ -118,7 +120,7 @@ RC_GTEST_PROP(RandomPrograms, NeverHoldMoreThanTheSmHas, ()) {
   for (const auto& [cycle, difference] : change) RC_ASSERT((held += difference) <= 65536);
 }
 
-// Alone on one sub-core, a warp follows its control codes: the next issue is never earlier than the stall count says.
+// A warp that is alone on its sub-core never issues earlier than the stall count of the instruction before says.
 RC_GTEST_PROP(RandomPrograms, NeverIssueBeforeTheStallCount, ()) {
   Lines lines;
   std::vector<int> stalls;

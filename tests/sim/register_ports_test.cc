@@ -22,7 +22,7 @@ sim::Spec random_spec() {
   return spec;
 }
 
-// The masks advance when something finds no room in them, or in every cycle: the results are the same.
+// The masks may be shifted lazily, when they have no room left, or in every cycle: the results are the same.
 RC_GTEST_PROP(RegisterPorts, MayStayBehind, ()) {
   const sim::Spec spec = random_spec();
   sim::RegisterPorts lazy(spec);
@@ -53,7 +53,7 @@ RC_GTEST_PROP(RegisterPorts, MayStayBehind, ()) {
   }
 }
 
-// Two dispatch ports, each with an allocate stage of its own: an instruction's reads wait for those of both.
+// With two dispatch ports, each has an allocate stage of its own. An instruction's reads wait for the reads of both.
 TEST(RegisterPorts, HaveRoomForTheReadsOfTwoDispatchPorts) {
   sim::Spec spec;
   spec.half_read_ports_per_bank = 2;
@@ -71,7 +71,7 @@ TEST(RegisterPorts, HaveRoomForTheReadsOfTwoDispatchPorts) {
         if (control_free[port] > now) continue;
         ports.make_room(now, 4);
         control_free[port] = std::max(now + 1, allocated[port]);
-        const uint32_t most = random(4) == 0 ? 5 : 2;  // HMMA has five of each bank
+        const uint32_t most = random(4) == 0 ? 5 : 2;  // HMMA reads five registers of each bank
         allocated[port] = ports.allocate(control_free[port] + 1, {most, random(most + 1)});
         ASSERT_LT(allocated[port], now + 40);
       }
@@ -79,8 +79,8 @@ TEST(RegisterPorts, HaveRoomForTheReadsOfTwoDispatchPorts) {
   }
 }
 
-// A result needs one cycle of its bank's port for each cycle that its pipe is held. Of the cycles in which pairs of accumulators
-// are written back, every second one is free, counted back from their end.
+// A result needs one cycle of its bank's port for each cycle that its pipe is held. While pairs of accumulators are
+// written back, every second cycle, counted back from their end, is free.
 TEST(RegisterPorts, ResultsFindEverySecondCycleFreeBesidePairs) {
   sim::Spec spec;
   spec.half_read_ports_per_bank = 2;
@@ -102,14 +102,15 @@ TEST(RegisterPorts, ResultsFindEverySecondCycleFreeBesidePairs) {
   }
 }
 
-// Four cycles that follow each other, between pairs or behind them; eight pairs are written 1000 to 1015.
+// A wide result needs four consecutive cycles, between pairs or after them. Eight pairs are written in cycles 1000 to
+// 1015.
 TEST(RegisterPorts, AWideResultWaitsForSomePairsAndThenTheyWaitForIt) {
   sim::Spec spec;
   spec.half_read_ports_per_bank = 2;
   spec.half_write_ports_per_bank = 2;
   sim::RegisterPorts ports(spec);
   ports.begin_commits(1000, 16);
-  EXPECT_EQ(ports.hold_up_wide(1002, 4, 3), 6U);  // three pairs: written 1008 to 1011
+  EXPECT_EQ(ports.hold_up_wide(1002, 4, 3), 6U);  // waits for three pairs: written 1008 to 1011
   EXPECT_EQ(ports.given_way(), 4U);
   EXPECT_TRUE(ports.wide_waits(1007));
   EXPECT_FALSE(ports.wide_waits(1008));
@@ -117,7 +118,7 @@ TEST(RegisterPorts, AWideResultWaitsForSomePairsAndThenTheyWaitForIt) {
   EXPECT_FALSE(ports.commits(1020));
   EXPECT_EQ(ports.hold_up_wide(1016, 4, 3), 4U);  // the pairs end first
   EXPECT_EQ(ports.given_way(), 4U);
-  ports.begin_commits(1021, 16);  // behind it: 1024
+  ports.begin_commits(1021, 16);  // the pairs wait for it until 1024
   EXPECT_EQ(ports.given_way(), 7U);
   EXPECT_TRUE(ports.commits(1039));
   EXPECT_FALSE(ports.commits(1040));

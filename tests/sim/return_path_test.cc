@@ -30,7 +30,7 @@ TEST(ReturnPath, ForgetsWhatNoLoadCanMeet) {
   EXPECT_EQ(path, fresh);
 }
 
-// A load that L1 serves goes past one that DRAM serves.
+// A load that L1 serves passes an earlier load that DRAM serves.
 TEST(ReturnPath, LetsAHitPassAMiss) {
   const auto second_has_come = [](std::string_view hit) {
     const traces::Kernel kernel =

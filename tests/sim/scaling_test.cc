@@ -1,4 +1,4 @@
-// More and less of each resource, cycle by cycle: the effect of a factor, and the cycles that it leaves unchanged.
+// Scaled resources, cycle by cycle: effects of a factor, and figures that it leaves unchanged.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -39,7 +39,7 @@ TEST(Scale, OfIssueIsHowManyWarpsGoInACycle) {
   EXPECT_EQ(steady(hopper("sub_core.issue.scale", "2"), "NOP"), 0.5);
   EXPECT_EQ(steady(hopper("sub_core.issue.scale", "0.5"), "NOP"), 2);
   EXPECT_EQ(steady(hopper("sub_core.issue.scale", "0.25"), "NOP"), 4);
-  // The pipes stay as they are: one FP32 instruction a cycle.
+  // The pipes are not scaled: one FP32 instruction a cycle.
   EXPECT_EQ(steady(hopper("sub_core.issue.scale", "2"), "FADD R1, R2, R3"), 1);
 }
 
@@ -53,7 +53,7 @@ TEST(Scale, OfIssueNeverTakesTwoInstructionsOfAWarpInACycle) {
   EXPECT_EQ(run.warp(0).front(), run.warp(4).front());
 }
 
-// FFMA with three operands of one bank: three cycles of its port.
+// FFMA with three operands of one bank takes three cycles of its port.
 TEST(Scale, OfReadPorts) {
   constexpr std::string_view kOneBank = "FFMA R1, R2, R4, R6";
   EXPECT_EQ(steady(one_sm("h100_sxm"), kOneBank), 3);
@@ -84,7 +84,7 @@ TEST(Scale, OfMemoryRequestsTakesAddressGenerationToo) {
   EXPECT_NEAR(cycles(hopper("sm.memory_io.scale", "0.5")), 2, 0.02);
 }
 
-// A load waits for its result: issue to issue of the instruction behind it.
+// Returns the cycles from the issue of a load to the issue of the instruction that waits for it.
 uint64_t load_to_use(const configs::Gpu& gpu, std::string_view load, std::string_view effect) {
   const Lines lines{op(load, {.stall = 2, .write = 0}, effect), op("NOP", {.wait = {0}})};
   const Replay run = replay(gpu, on_one_sub_core("sm_90", {lines}));
@@ -101,7 +101,7 @@ TEST(LatencyScale, OfL2AndDramAddUp) {
   const uint64_t as_is = latency(one_sm("h100_sxm"));
   EXPECT_EQ(latency(hopper("l2.latency_scale", "2")), as_is + 260);
   EXPECT_EQ(latency(hopper("l2.latency_scale", "0.5")), as_is - 130);
-  EXPECT_EQ(latency(hopper("dram.latency_scale", "2")), as_is);  // not a DRAM access
+  EXPECT_EQ(latency(hopper("dram.latency_scale", "2")), as_is);  // the load does not access DRAM
 }
 
 TEST(CapacityScale, ChangesWhatFits) {
@@ -134,9 +134,9 @@ TEST(Resources, AllNameFieldsOfAGpu) {
             std::vector<std::string>{"gpu.sm.tensor.scale=3"});
 }
 
-// Scheduling anomalies: a machine that is faster in one place may take its warps and CTAs in a worse order. Graham showed for
-// multiprocessors (1969) that list scheduling then never takes more than twice as long. Programs as small as these, of a few
-// hundred cycles, show it most strongly; docs/whatif.md has the figures of whole kernels.
+// Scheduling anomalies: a machine with more of a resource may run its warps and CTAs in a less favourable order. Graham
+// showed for multiprocessors (1969) that list scheduling then takes at most twice as long. Small programs, of a few
+// hundred cycles as here, show it most; docs/whatif.md has figures of whole kernels.
 RC_GTEST_PROP(MoreOfAResource, IsNeverSlowerBeyondTheAnomalyBound, ()) {
   const Scenario scenario = any_scenario();
   const configs::ScalableResource& resource = *rc::gen::elementOf(
@@ -153,7 +153,7 @@ RC_GTEST_PROP(MoreOfAResource, IsNeverSlowerBeyondTheAnomalyBound, ()) {
   RC_ASSERT(cycles(better) <= 2 * cycles(scenario.gpu));
 }
 
-// Files of GPUs with such rates are refused before, with their place (configs/check_gpu.cc).
+// A GPU file with such a rate is refused earlier, with line and column (configs/check_gpu.cc).
 TEST(Scale, OfMemoryBeyondWhatItsClockCounts) {
   configs::Gpu gpu = one_sm("h100_sxm");
   gpu.mutable_dram()->set_bandwidth_gb_per_s(1e7);
@@ -162,7 +162,7 @@ TEST(Scale, OfMemoryBeyondWhatItsClockCounts) {
   EXPECT_NE(spec.error().message.find("L2 and DRAM must move between 1 and 1,000,000 bytes a cycle"), std::string::npos);
 }
 
-// A GPU without bulk copies has no latency of theirs that could be the shortest.
+// On a GPU without bulk copies, their latency is not among those of which the shortest makes the quantum.
 TEST(Quantum, IsAsLongWithoutBulkCopies) {
   for (const char* name : {"h100_sxm", "a100_sxm", "v100_16gb", "rtx_a6000"})
     EXPECT_EQ(sim::make_spec(one_sm(name))->memory_reply, 64) << name;

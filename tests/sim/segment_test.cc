@@ -1,4 +1,4 @@
-// The account by role and phase, and by instruction: where in a kernel its warps spend their time.
+// The account by role and phase, and by instruction.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(Segments, OfAPersistentLoopComeBackWithEveryTile) {
                                           std::pair(Phase::kEpilogue, 5 * 4 + 1)));
 }
 
-// The trips of all CTAs decide, not those of one class or the length of the code.
+// The trips of all CTAs decide, not those of one class, nor the length of the code.
 TEST(Segments, TheMainLoopIsTheOneThatIssuesMost) {
   const traces::Kernel kernel = KernelText("k", "sm_86")
                                     .classes("parameter t\nclass a t=1\nclass b t=40\ngrid a*3 b*2\n")
@@ -89,7 +89,7 @@ TEST(Segments, SumToTheKernel) {
   EXPECT_EQ(each.ledger, by_phase.ledger);
 }
 
-// A wait belongs to the instruction that waits: here the first one behind the loop.
+// A wait belongs to the instruction that waits: here the first one after the loop.
 TEST(Segments, AWaitIsWhereTheWarpWaits) {
   const Lines load = {op("LDG.E R4, [R2.64]", {.stall = 2, .write = 0}), op("BRA `(.L_1)", {.stall = 5})};
   const Replay run =
@@ -109,13 +109,13 @@ TEST(Instructions, EachHasItsIssuesAndItsWaits) {
   EXPECT_EQ(state(code[1], WarpState::kSelected), 10);
   EXPECT_EQ(state(code[2], WarpState::kSelected), 1);
   EXPECT_EQ(state(code[0], WarpState::kShortScoreboard), 0);
-  EXPECT_EQ(state(code[1], WarpState::kShortScoreboard), 10 * 22);  // 24 cycles to the result, as tests/sim/account_test.cc has it
+  EXPECT_EQ(state(code[1], WarpState::kShortScoreboard), 10 * 22);  // 24 cycles to the result, see tests/sim/account_test.cc
   EXPECT_EQ(state(code[1], WarpState::kWait), 10);
   EXPECT_EQ(state(code[0], WarpState::kWait), 9 * 5);
   EXPECT_EQ(state(code[2], WarpState::kWait), 5);
 }
 
-// A warp has its place behind a barrier when it waits there, and yet it is the barrier that it waits at.
+// The wait is the barrier's, although the warp's next instruction is already the one after it.
 TEST(Instructions, ABarriersWaitIsTheBarriers) {
   const std::string barrier = op("BAR.SYNC.DEFER_BLOCKING 0x0", {}, "barrier=0");
   const Replay run = by_instruction(KernelText("barrier", "sm_86")

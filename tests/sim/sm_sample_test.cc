@@ -13,7 +13,7 @@ namespace {
 using sim::SampledQueue;
 using sim::SmClass;
 
-// A kernel of loops of two lengths: `grid` of classes long (t = 1000) and short (t = 500).
+// A kernel with loops of two lengths. `grid`: CTAs of classes long (t = 1000) and short (t = 500).
 traces::Kernel of_two_lengths(const std::string& grid) {
   return KernelText("k", "sm_90")
       .classes("parameter t\nclass long t=1000\nclass short t=500\ngrid " + grid + "\n")
@@ -47,7 +47,7 @@ TEST(SmSample, StandsForEverySmOnce) {
   EXPECT_EQ(indices, all.indices);
 }
 
-// The more SMs end, the less later another one may end; 19 in 20 lie no later.
+// The more sampled SMs there are, the less later the last of all SMs may end, with 95 % confidence.
 TEST(SmSample, KnowsTheLastEndTheBetterTheMoreEndItHasSeen) {
   EXPECT_GT(sim::latest_end_uncertainty(8), sim::latest_end_uncertainty(16));
   EXPECT_NEAR(sim::latest_end_uncertainty(2), 19, 1e-9);
@@ -62,7 +62,7 @@ TEST(SampledQueue, RunsItsShareOfEachClass) {
   EXPECT_NEAR(run[2], 4, 1);
 }
 
-// A class that has left the queue is not run later.
+// Only a class among the CTAs that leave now may be run.
 TEST(SampledQueue, RunsNoClassThatDoesNotLeaveWithTheOthers) {
   SampledQueue queue;
   EXPECT_EQ(queue.pick({{0, 5}, {1, 3}}, 8), 0);

@@ -1,4 +1,4 @@
-// Machines of more sub-cores or register ports than any GPU has yet.
+// Machines with more sub-cores or register ports than any existing GPU.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ configs::Gpu with_sub_cores(uint32_t sub_cores, uint32_t warp_slots = 8) {
 
 uint64_t cycles(const configs::Gpu& gpu, const traces::Kernel& kernel) { return replay(gpu, kernel).outcome.total_cycles; }
 
-// Independent LOP3 of 16 lanes: a sub-core issues one every two cycles.
+// Independent LOP3 on a pipe of 16 lanes: a sub-core issues one every two cycles.
 Lines alu() { return loop(200, {op("LOP3.LUT R4, R6, R8, R10, 0xc0, !PT", {.stall = 2})}); }
 
 TEST(SubCores, TwiceAsManyHalveTheTimeOfAnAluBoundCta) {
@@ -29,7 +29,7 @@ TEST(SubCores, TwiceAsManyHalveTheTimeOfAnAluBoundCta) {
   EXPECT_NEAR(four / eight, 2, 0.1);
 }
 
-// Two CTAs of four warps: the second one has the sub-cores of its own.
+// Two CTAs of four warps: the second one uses the other four sub-cores.
 TEST(SubCores, CtasOfOneWarpgroupLieSideBySide) {
   const traces::Kernel kernel = KernelText("k", "sm_90").ctas(2).role("warps", 4, alu()).kernel();
   const traces::Kernel one = KernelText("k", "sm_90").ctas(1).role("warps", 4, alu()).kernel();
@@ -38,7 +38,7 @@ TEST(SubCores, CtasOfOneWarpgroupLieSideBySide) {
   EXPECT_EQ(cycles(gpu, kernel), cycles(gpu, one));
 }
 
-// CTAs of twelve warps begin at sub-core 0 and 4 in turn: five of them fill the 64 slots up to four.
+// CTAs of twelve warps begin at sub-cores 0 and 4 in turn: five of them fill all of the 64 slots but four.
 TEST(SubCores, WarpSlotsHoldWhatPlacementFinds) {
   sim::Spec spec;
   spec.sub_cores = 8;
@@ -55,7 +55,8 @@ TEST(SubCores, WarpSlotsHoldWhatPlacementFinds) {
   }
 }
 
-// The second warpgroup's products update accumulators on sub-cores 4 to 7: integer instructions on 0 to 3 do not meet them.
+// The second warpgroup's products update accumulators on sub-cores 4 to 7. They do not compete with integer
+// instructions on sub-cores 0 to 3.
 TEST(SubCores, ProductsUseThePortsOfTheirOwnSubCores) {
   const Lines products = wgmma_lines({256, false, 16});
   const traces::Kernel beside = KernelText("k", "sm_90").role("alu", 4, alu()).role("products", 4, products).kernel();
@@ -67,7 +68,7 @@ TEST(SubCores, ProductsUseThePortsOfTheirOwnSubCores) {
   EXPECT_GT(shared.warp(0).back(), own.warp(0).back());
 }
 
-// Three fresh operands of one bank take three cycles of one port, one and a half of two, and one of three.
+// Reading three fresh operands of one bank takes three cycles with one port, 1.5 with two, and one with three.
 TEST(RegisterReadPorts, UpToFourABankServeReadsAtOnce) {
   const auto interval = [](double ports) {
     configs::Gpu gpu = one_sm_youngest_first("h100_sxm");

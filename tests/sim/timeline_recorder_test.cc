@@ -1,4 +1,4 @@
-// The content of a recorder's timeline, event by event.
+// Contents of a timeline recorder, event by event.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +41,8 @@ TEST(TimelineRecorder, KeepsTheFirstAndTheLastCtas) {
   EXPECT_EQ(kept.launches[0].left_out_to, 50);
 }
 
-// The CTA in slot 1 runs from 15 to 45, while those in slot 0 take turns: the end of the sequence has passed it by.
+// The CTA in slot 1 runs from 15 to 45 while CTAs in slot 0 take turns. It is the longest of the CTAs that are neither
+// among the first nor among the last.
 TEST(TimelineRecorder, KeepsTheLongestOfTheOtherCtas) {
   TimelineRecorder timeline = recorder();
   for (Cycle at = 0; at < 90; at += 10) {
@@ -56,7 +57,8 @@ TEST(TimelineRecorder, KeepsTheLongestOfTheOtherCtas) {
   EXPECT_EQ(kept.launches[1].ctas_left_out, 0);
 }
 
-// A period of 100 cycles skipped 5 times from cycle 300 on. The CTA in slot 0 was there all the time; those in slot 1 take turns.
+// A period of 100 cycles is skipped 5 times from cycle 300 on. The CTA in slot 0 stays all the time, CTAs in slot 1
+// take turns.
 TEST(TimelineRecorder, CutsOffCtasThatComeAndGoInSkippedTime) {
   TimelineRecorder timeline = recorder();
   timeline.cta_placed(0, 0, 3, 0);
@@ -91,7 +93,7 @@ TEST(TimelineRecorder, KeepsTheFirstAndTheLastFoldedSpans) {
   EXPECT_EQ(kept.cycles_left_out, 2 * (3 + 4 + 5));
 }
 
-// Busy one cycle in two; sampled whenever it is time to.
+// A resource is busy one cycle in two and is sampled whenever a sample is due.
 TEST(TimelineRecorder, WindowsGetWiderAndStillHoldEverything) {
   TimelineRecorder timeline = recorder();
   constexpr Cycle kEnd = 100'000;
@@ -133,7 +135,7 @@ TEST(TimelineRecorder, SkippedTimeIsAWindowOfItsOwn) {
   EXPECT_THAT(kept.windows[2].busy, ElementsAre(5));
 }
 
-// Two warps of one role: the phase is that of the one ahead.
+// With two warps of one role, the phase is that of the warp ahead.
 TEST(TimelineRecorder, PhasesBeginWithTheFirstWarp) {
   TimelineRecorder timeline = recorder();
   timeline.cta_placed(0, 0, 0, 0);
@@ -152,7 +154,7 @@ TEST(TimelineRecorder, PhasesBeginWithTheFirstWarp) {
                                   std::tuple(Phase::kEpilogue, 40, 60)));
 }
 
-// A phase that began before the period continues through it; a phase that began within the period does not.
+// A phase that began before the period goes on through the skip. A phase that began in the period is cut off.
 TEST(TimelineRecorder, CutsOffPhasesThatBeginInThePeriod) {
   TimelineRecorder timeline = recorder();
   timeline.cta_placed(0, 0, 0, 0);

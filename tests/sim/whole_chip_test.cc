@@ -1,4 +1,4 @@
-// Every SM of a chip against L2 and DRAM that they share, beside one SM for each class.
+// Simulations of every SM of a chip, compared with simulations of one SM for each class.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Returns `sms` SMs of an H100. Each has `share` times the part of L2 and DRAM that an SM has on the whole chip.
+// Returns `sms` SMs of an H100. Each has `share` times its part of the whole chip's L2 and DRAM bandwidth.
 configs::Gpu chip(uint32_t sms, double share = 1) {
   configs::Gpu gpu = one_sm("h100_sxm");
   const double part = share * sms / 132;
@@ -25,7 +25,7 @@ configs::Gpu chip(uint32_t sms, double share = 1) {
   gpu.mutable_l2()->set_write_bytes_per_clk(part * gpu.l2().write_bytes_per_clk());
   gpu.mutable_dram()->set_bandwidth_gb_per_s(part * gpu.dram().bandwidth_gb_per_s());
   gpu.mutable_dram()->set_efficiency_percent(88);  // 14 bytes a cycle for each SM
-  gpu.mutable_l2()->set_dirty_bytes(0);            // stores wait for DRAM: at the end it has served all that was asked for
+  gpu.mutable_l2()->set_dirty_bytes(0);            // stores wait for DRAM, so it has served all requests at the end
   return gpu;
 }
 
@@ -41,7 +41,7 @@ sim::Outcome classes(const configs::Gpu& gpu, const std::vector<sim::Launch>& la
 sim::Outcome classes(const configs::Gpu& gpu, const traces::Kernel& kernel) { return classes(gpu, {launch(kernel)}); }
 
 double ratio(uint64_t part, uint64_t whole) { return static_cast<double>(part) / static_cast<double>(whole); }
-// Cycles of the whole chip over cycles of the class view.
+// Returns the cycles with every SM simulated over the cycles with one SM for each class.
 double whole_over_classes(const configs::Gpu& gpu, const traces::Kernel& kernel) {
   return ratio(whole(gpu, kernel).total_cycles, classes(gpu, kernel).total_cycles);
 }
@@ -50,7 +50,7 @@ uint64_t busy(const sim::Outcome& outcome, std::string_view name) {
   return std::ranges::find(outcome.resources, name, &sim::ResourceUse::name)->busy;
 }
 
-// All that an outcome counts.
+// Returns all counters of an outcome.
 std::vector<uint64_t> counters(const sim::Outcome& outcome) {
   std::vector<uint64_t> all{outcome.total_cycles};
   for (const sim::KernelCounters& kernel : outcome.kernels) {
@@ -65,13 +65,13 @@ std::vector<uint64_t> counters(const sim::Outcome& outcome) {
   return all;
 }
 
-// Each warp keeps four loads of 512 bytes under way; `stream`: "read dram=1/1".
+// A kernel whose warps each keep four loads of 512 bytes under way. `stream`: such as "read dram=1/1".
 traces::Kernel stream(uint64_t ctas, uint64_t trips, std::string_view stream, uint32_t warps = 8) {
   Lines lines;
   for (int c = 0; c < 4; ++c)
     lines.push_back(
         op(text({"LDG.E.128 R", std::to_string(8 + 4 * c), ", [R2.64]"}), {.write = c, .wait = {c}}, "bytes=512 stream=0"));
-  // One CTA an SM at a time, so that CTAs make waves.
+  // An SM has room for one CTA at a time, so that CTAs make waves.
   return KernelText("stream", "sm_90")
       .options("registers=64 shared_memory=120000")
       .declare(text({"stream data ", stream}))
@@ -88,7 +88,7 @@ traces::Kernel arithmetic(uint64_t ctas, uint64_t trips) {
       .kernel();
 }
 
-// A producer copies tiles in bulk, two at a time, through a ring; the consumers wait for them and store.
+// A kernel whose producer copies tiles in bulk through a ring. The consumers wait for the tiles and store.
 traces::Kernel bulk(uint64_t ctas, uint64_t tiles) {
   const std::string fill = "bytes=8192 barrier=0 cursor=0 stream=0";
   return KernelText("bulk", "sm_90")
@@ -128,7 +128,7 @@ TEST(WholeChip, OfOneSmIsTheClassViewBitForBit) {
   }
 }
 
-// SMs of five CTAs and of four, which meet in L2 and DRAM in both views.
+// Some SMs run five CTAs and others four. They share L2 and DRAM in both views.
 TEST(WholeChip, DoesNotDependOnTheNumberOfThreads) {
   const configs::Gpu gpu = chip(8);
   const traces::Kernel load = stream(37, 50, "read dram=1/3");
@@ -158,7 +158,7 @@ TEST(WholeChip, SimulatesEverySmThatReceivesACta) {
   EXPECT_EQ(whole(chip(3), few).sm_classes, 2);
 }
 
-// Folding would skip events that the other SMs have to see.
+// A folded SM would leave out requests that delay other SMs.
 TEST(WholeChip, FoldsNothing) {
   const traces::Kernel kernel = arithmetic(4, 4000);
   const auto outcome = sim::simulate(chip(4), {launch(kernel)}, {.all_sms = true, .fold = {.mode = sim::FoldMode::kExact}});
@@ -167,14 +167,14 @@ TEST(WholeChip, FoldsNothing) {
   EXPECT_EQ(outcome->fold.instructions_replayed, traces::issued_instructions(kernel));
 }
 
-// ---- where the two views agree
+// ---- runs in which both views agree exactly
 
 TEST(WholeChip, AgreesExactlyWithoutMemory) {
   const traces::Kernel kernel = arithmetic(19, 60);
   EXPECT_EQ(counters(whole(chip(6), kernel)), counters(classes(chip(6), kernel)));
 }
 
-// If even an SM's part of L2 is faster than the SM's port, the port alone determines when bytes arrive.
+// If an SM's part of L2 and DRAM is faster than its port, the port alone decides when bytes arrive.
 TEST(WholeChip, AgreesExactlyWhereThePortsAreTheNarrowestPlace) {
   constexpr double kPlenty = 40;
   for (const traces::Kernel& kernel : {stream(9, 30, "read dram=1/3"), bulk(6, 30)}) {
@@ -182,10 +182,9 @@ TEST(WholeChip, AgreesExactlyWhereThePortsAreTheNarrowestPlace) {
   }
 }
 
-// ---- where they part
+// ---- runs that saturate memory
 
-// Equal SMs get equal service, so that one SM of a class represents all of them, up to the 1/4096 to which a class's rate is
-// rounded.
+// Equal SMs get equal service, so one SM represents its class. A class's rate is rounded to 1/4096.
 TEST(WholeChip, AgreesWhereEqualSmsSaturateMemory) {
   constexpr double kRounding = 1.0 / 4096;
   for (const std::string_view what : {"read dram=0/1", "read dram=1/1", "read dram=1/4"}) {
@@ -195,16 +194,16 @@ TEST(WholeChip, AgreesWhereEqualSmsSaturateMemory) {
   EXPECT_NEAR(whole_over_classes(chip(8, 0.25), bulk(8, 40)), 1, kRounding);
 }
 
-// Five CTAs on four SMs: in the second wave one SM has the memory for itself. Of the chip's four shares of 14 bytes a cycle it uses
-// two: the 30 requests of 512 bytes that an SM has room for fetch about 27 in the 570 cycles that DRAM takes. So the wave takes
-// half as long as the first, both together 0.75 times.
+// Five CTAs on four SMs: in the second wave, one SM has the memory to itself. It uses two of the chip's four shares of
+// 14 bytes a cycle: with room for 30 requests of 512 bytes, it fetches about 27 bytes a cycle at DRAM's latency of 570
+// cycles. So the second wave takes half as long as the first, and both together 0.75 times two waves.
 TEST(WholeChip, GivesATailWaveTheBandwidthOfIdleSms) {
   const uint64_t wave = classes(chip(4), stream(4, 200, "read dram=1/1")).total_cycles;
   EXPECT_NEAR(ratio(classes(chip(4), stream(5, 200, "read dram=1/1")).total_cycles, 2 * wave), 0.75, 0.01);
   EXPECT_NEAR(whole_over_classes(chip(4), stream(5, 200, "read dram=1/1")), 1, 0.001);
 }
 
-// Two of four SMs saturate the memory, which has twice their shares; one alone is bound by its requests under way.
+// Two of four SMs saturate the memory with twice their shares. A single SM is limited by its requests under way.
 TEST(WholeChip, GivesFewSmsTheBandwidthOfIdleSms) {
   const uint64_t wave = classes(chip(4), stream(4, 200, "read dram=1/1")).total_cycles;
   for (const uint64_t ctas : {1, 2}) {
@@ -213,7 +212,7 @@ TEST(WholeChip, GivesFewSmsTheBandwidthOfIdleSms) {
   }
 }
 
-// A class that saturates memory beside one that does not: both views give both kernels the same cycles.
+// One class saturates memory and the other does not. Both views give both kernels the same cycles.
 TEST(WholeChip, AgreesOnClassesThatMeetInMemory) {
   const traces::Kernel load = stream(3, 120, "read dram=1/1");
   const traces::Kernel copy = bulk(5, 30);
@@ -229,7 +228,8 @@ TEST(WholeChip, AgreesOnClassesThatMeetInMemory) {
 
 // ---- order
 
-// Three SMs ask in the same cycle and get the same service: 3 x 512 bytes take 192 cycles, after which all have theirs.
+// Three SMs make a request in the same cycle and get the same service: 3 x 512 bytes take 192 cycles, and then all
+// three requests are complete.
 TEST(WholeChip, ServesEqualSmsAlike) {
   configs::Gpu gpu = chip(3);
   gpu.mutable_l2()->set_read_bytes_per_clk(8);
@@ -301,8 +301,8 @@ TEST(WholeChip, ServesWhatWasRequested) {
   EXPECT_EQ(busy(outcome, "sm_ingress"), busy(outcome, "l2_read"));
 }
 
-// If SM classes stop requesting L2 at the same time, bytes that wait there to be written back are neither lost nor invented. The
-// second group of stores finds as much room in L2 as on the whole chip.
+// When SM classes stop sharing L2, its dirty bytes stay the same in number: the second set of stores finds as much room
+// in L2 as with every SM simulated.
 TEST(WholeChip, WritesBackAsManyBytesAsClassesDo) {
   const traces::Kernel writer =
       KernelText("writer", "sm_90")

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// One CTA of it fills an SM.
+// A kernel of which one CTA fills an SM, by default.
 traces::Kernel adder(const std::string& name, uint64_t ctas, uint64_t trips = 50, const std::string& shared_memory = "160000") {
   return KernelText(name, "sm_90")
       .options("shared_memory=" + shared_memory)
@@ -74,8 +74,8 @@ TEST(WorkDistributor, GivesNothingToSmsOutsideTheRange) {
   EXPECT_EQ(distributor.source(0, 0), sim::CtaSource::kList);
 }
 
-// One CTA of a long kernel holds SM 0 to the end. The CTAs of the short kernel go to SM 1 as soon as it has room: nine of them take
-// nine times as long as one.
+// The one CTA of the long kernel fills SM 0 to the end. CTAs of the short kernel go to SM 1 as soon as it has room:
+// nine of them take nine times as long as one.
 TEST(WorkDistributor, GivesTheNextCtaToTheSmThatHasRoom) {
   const traces::Kernel blocker = adder("long", 1, 5000);
   const traces::Kernel one = adder("short", 1);
@@ -90,8 +90,8 @@ TEST(WorkDistributor, GivesTheNextCtaToTheSmThatHasRoom) {
   EXPECT_NEAR(static_cast<double>(end(nine)), static_cast<double>(9 * end(one)), static_cast<double>(end(one)));
 }
 
-// Three CTAs of each on four SMs: the second kernel's first one goes to the SM that is empty. Both could share an SM, which takes
-// them longer.
+// Three CTAs of the first kernel and one of the second, on four SMs. The second kernel's CTA goes to the empty SM. Two
+// CTAs would fit on one SM but take longer.
 TEST(WorkDistributor, GivesTheFirstCtaToTheSmWithMostRoom) {
   const traces::Kernel three = adder("three", 3, 1000, "0");
   const traces::Kernel single = adder("single", 1, 1000, "0");

@@ -7,7 +7,7 @@
 
 namespace warpfold::test {
 
-// The values of an enum of a schema, so that a generator draws a new one as soon as the schema has it.
+// Returns all values of a schema's enum. A generator that draws from them also draws values that are added later.
 template <typename Enum>
 std::vector<Enum> values_of() {
   const google::protobuf::EnumDescriptor& type = *google::protobuf::GetEnumDescriptor<Enum>();

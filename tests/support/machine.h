@@ -10,11 +10,11 @@
 #include "sim/gpu/simulate.h"
 #include "traces/kernel.h"
 
-// Small machines for tests: kernels written line by line with explicit control codes, replayed on one SM, and the cycles in
-// which each warp issued.
+// Small machines for tests: kernels written line by line with explicit control codes, their replay on one SM, and the
+// cycles in which each warp issued.
 namespace warpfold::test {
 
-// The compiler's scheduling word of one line; counters of -1 are none.
+// Control code of an instruction. A dependence counter of -1 means none.
 struct Control {
   int stall = 1;
   bool yield = false;
@@ -25,23 +25,24 @@ struct Control {
 
 using Lines = std::vector<std::string>;
 
-// The pieces one after the other. (g++ 12 warns wrongly about `"..." + string`.)
+// Concatenates the pieces. (g++ 12 warns wrongly about `"..." + string`.)
 std::string text(std::initializer_list<std::string_view> pieces);
 
-// `what` as the name of a test with parameters: letters, digits and single underscores.
+// Makes the name of a parameterised test from `what`: letters, digits and single underscores.
 std::string test_name(std::string_view what);
 
-// One instruction in the text form: op("LDS R4, [R2]", {.stall = 2, .write = 0}), effects in `effect`: "bytes=512". Global
-// accesses without effects hit L1.
+// Writes one instruction in the text form: op("LDS R4, [R2]", {.stall = 2, .write = 0}). `effect`: its effects, such as
+// "bytes=512". Global accesses without effects hit L1.
 std::string op(std::string_view instruction, const Control& control = {}, std::string_view effect = "");
 Lines repeat(int times, const Lines& lines);
 Lines loop(uint64_t trips, const Lines& lines);
-Lines loop(std::string_view trips, const Lines& lines);  // a parameter
+Lines loop(std::string_view trips, const Lines& lines);  // `trips`: name of a parameter
 Lines join(Lines lines, const Lines& more);
-// `count` instructions with three random sources each, never all three of one bank: register allocation avoids those.
+// Writes `count` instructions with three random source registers each. The three are never all of one bank, which
+// register allocation avoids.
 Lines three_fresh(std::string_view mnemonic, int count);
 
-// A kernel in the text form of traces/trace_file.h. Every role ends with an EXIT that is added here.
+// A kernel in the text form of traces/trace_file.h. Appends an EXIT to every role.
 class KernelText {
  public:
   KernelText(std::string name, std::string architecture) : name_(std::move(name)), architecture_(std::move(architecture)) {}
@@ -52,7 +53,7 @@ class KernelText {
   KernelText& classes(std::string_view lines);  // instead of ctas(): "parameter t\nclass a t=3\ngrid a*8\n"
   KernelText& role(const std::string& name, uint32_t warps, const Lines& lines);
 
-  // Parses and validates; throws where the text is wrong: that is a fault of the test.
+  // Parses and validates the text. Throws if it is wrong, which is a fault of the test.
   traces::Kernel kernel() const;
 
  private:
@@ -65,16 +66,17 @@ class KernelText {
   uint64_t ctas_ = 1;
 };
 
-// One CTA whose warps all live on sub-core 0: warp i runs warps[i]. The other sub-cores hold warps that exit at once.
+// Makes a kernel of one CTA whose warps all run on sub-core 0: warp i runs warps[i]. The warps on other sub-cores exit
+// at once.
 traces::Kernel on_one_sub_core(const std::string& architecture, const std::vector<Lines>& warps,
                                const std::string& name = "kernel");
-// One CTA of `warps` warps that run the same lines, spread over the sub-cores.
+// Makes a kernel of one CTA of `warps` warps that run the same lines, spread over the sub-cores.
 traces::Kernel on_all_sub_cores(const std::string& architecture, uint32_t warps, const Lines& lines,
                                 const std::string& name = "kernel");
 
-// A GPU of configs/gpus cut down to one SM, without launch delays: "rtx_a6000".
+// Returns a GPU of configs/gpus, such as "rtx_a6000", with one SM and without launch delays.
 configs::Gpu one_sm(const std::string& name);
-// The same by CGGTY: a warp that has just begun has the issue slot.
+// Returns the same with issue policy CGGTY, which prefers the youngest warp.
 configs::Gpu one_sm_youngest_first(const std::string& name);
 
 struct Replay {
@@ -92,15 +94,16 @@ struct Replay {
 };
 
 sim::Launch launch(const traces::Kernel& kernel, int stream = 0);
-// Returns the outcome of simulate(); throws if it refuses.
+// Returns the outcome of simulate(). Throws on an error.
 sim::Outcome outcome(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, const sim::Options& options);
-// Replays and throws where simulate() refuses; a deadlock is left to the test.
+// Replays every instruction. Throws on an error of simulate(), but not on a deadlock.
 Replay replay(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, bool serialise = false);
 Replay replay(const configs::Gpu& gpu, const traces::Kernel& kernel);
-// The kernels side by side, each in its own stream.
+// Replays the kernels side by side, each in a stream of its own.
 Replay replay_together(const configs::Gpu& gpu, const std::vector<traces::Kernel>& kernels);
 
-// Cycles a warp instruction of a sub-core's steady state: `warps` warps run `lines` over and over. Start and end cancel out.
+// Returns the cycles per warp instruction of one sub-core in steady state, while `warps` warps repeat `lines`. The
+// difference of two runs removes start and end.
 double cycles_per_instruction(const configs::Gpu& gpu, const Lines& lines, int warps = 8);
 
 }  // namespace warpfold::test

@@ -63,7 +63,7 @@ Lines any_code(int depth) {
 
 traces::Kernel any_kernel(const std::string& architecture, const std::string& name) {
   KernelText kernel(name, architecture);
-  // The most warps that it may get, four and three times five, have room with 104 each.
+  // With up to 104 registers a thread, the largest CTA fits: a tensor role of four warps and three roles of five.
   kernel.options(text({"registers=", std::to_string(between(16, 104)), " shared_memory=", std::to_string(between(0, 49152))}));
   kernel.declare("stream data read dram=1/3").ctas(between<uint64_t>(1, 12));
   if (architecture == "sm_90" && one_in(4)) kernel.role("tensor", 4, wgmma_lines({8 * between(1, 32), one_in(2), between(1, 20)}));
@@ -80,7 +80,7 @@ traces::Kernel any_kernel(const std::string& architecture, const std::string& na
 
 uint32_t up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
-// Room for one or two of its CTAs, allocation granularity included.
+// Reserves room for one or two CTAs of the launch, allocation granularity included.
 void reserve_some(sim::Launch& each) {
   const uint32_t ctas = between(1U, 2U);
   const traces::Kernel& kernel = *each.kernel;
@@ -154,9 +154,9 @@ std::string scale_machine(configs::Gpu& gpu) {
   for (int n = between(1, 4); n > 0; --n) {
     const configs::ScalableResource& resource = *rc::gen::elementOf(
         std::vector<configs::ScalableResource>(configs::scalable_resources().begin(), configs::scalable_resources().end()));
-    // Capacities might leave a program without room.
+    // A scaled capacity might leave no room for a program.
     if (resource.whole || (resource.kind == configs::ResourceKind::kCapacity && resource.name != "memory_queue")) continue;
-    // Ports and issue slots come whole or by halves; a machine with two read ports has no more to be had.
+    // Ports and issue slots are scaled by 1/2 or 2 only; two read ports are the most that a bank may have.
     const bool few = resource.name.ends_with("_ports") || resource.name == "issue_slot";
     const bool more = resource.name != "register_read_ports" || gpu.sub_core().read_ports_per_bank() == 1;
     const std::vector<double> factors = !more ? std::vector<double>{0.5}

@@ -9,7 +9,7 @@
 #include "tests/support/enum_of_schema.h"
 #include "tests/support/machine.h"
 
-// Programs and machines at random. For use inside RapidCheck's properties and generators.
+// Random programs and machines, for use inside RapidCheck's properties and generators.
 namespace warpfold::test {
 
 template <typename Number>
@@ -17,16 +17,16 @@ Number between(Number least, Number most) {
   return *rc::gen::inRange<Number>(least, static_cast<Number>(most + 1));
 }
 inline bool one_in(int n) { return between(1, n) == 1; }
-// Any value of an enum of a schema.
+// Draws a value of a schema's enum.
 template <typename Enum>
 Enum any_of() {
   return *rc::gen::elementOf(values_of<Enum>());
 }
 
-// One instruction of any pipe that all three architectures have, with the control code's stall, yield and waits at random.
+// Draws an instruction of a pipe that all three architectures have, with random stall count, yield flag and waits.
 std::string any_instruction();
 
-// Kernels and how they share a machine. The launches point at the kernels: never copied.
+// Kernels and how they share a machine. Cannot be copied, since the launches point to the kernels.
 struct Scenario {
   configs::Gpu gpu;
   std::vector<traces::Kernel> kernels;
@@ -38,20 +38,20 @@ struct Scenario {
   std::string describe() const;
 };
 
-// Launches the kernels: streams, priorities, dependences and reservations at random.
+// Launches the kernels with random streams, priorities, dependences and reservations.
 void share_machine(Scenario& scenario);
 
-// Adds effects of policies now and then: quotas, SM partitions, issue by priority.
+// Sometimes adds bounds that policies use: quotas, ranges of SMs, issue by priority.
 void bound_machine(Scenario& scenario);
 
-// Makes a few resources of the machine faster or slower, latencies shorter or longer. Returns which, as settings.
+// Scales a few rates and latencies of the machine. Returns the scales, as settings.
 std::string scale_machine(configs::Gpu& gpu);
 
-// Short programs on machines as they are.
+// Draws short programs on an existing machine.
 Scenario any_scenario();
-// Programs that do the same over and over, on machines of any size.
+// Draws programs with long loops on a random machine, so that states may recur.
 Scenario any_recurring_scenario();
-// The recurring scenario number `seed`.
+// Returns the scenario that any_recurring_scenario draws for this seed.
 std::shared_ptr<const Scenario> recurring_scenario(uint64_t seed);
 
 }  // namespace warpfold::test

@@ -8,11 +8,12 @@
 namespace warpfold::test {
 namespace {
 
-// Warp instructions that a scenario's kernels may issue on one SM: a full replay takes some hundredths of a second.
+// Most warp instructions that a scenario's kernels issue on one SM. A full replay then takes some hundredths of a
+// second.
 constexpr uint64_t kInstructions = 120'000;
 
-// A seed gives the same program with any compiler: two arguments of a call never both draw, since the order of evaluation is the
-// compiler's.
+// A seed gives the same program with every compiler. So at most one argument of a call may draw: the order in which
+// arguments are evaluated depends on the compiler.
 
 Lines some_code(int most) {
   Lines lines;
@@ -22,7 +23,7 @@ Lines some_code(int most) {
 
 std::string bytes(uint32_t most) { return text({"bytes=", std::to_string(128 * between(1U, most)), " stream=0"}); }
 
-// Every loop may end with its branch back.
+// A loop that may end with an explicit branch.
 Lines turn(uint64_t trips, Lines lines) {
   if (one_in(2)) lines.push_back(op("BRA `(.L_1)", {.stall = 5}));
   return loop(trips, lines);
@@ -50,7 +51,7 @@ Lines barrier(uint32_t warps) {
   return {op("BAR.SYNC.DEFER_BLOCKING 0x1, 0x40", {.stall = 2}, effect)};
 }
 
-// A producer fills a ring by bulk copies, a warpgroup multiplies from it.
+// Adds a producer that fills a ring by bulk copies, and a warpgroup that multiplies from it.
 void add_pipeline(KernelText& kernel, std::string_view trips) {
   const std::string depth = text({"depth=", std::to_string(between(1, 4))});
   const uint32_t tile = 256 * between(1U, 8U);
@@ -72,7 +73,7 @@ void add_pipeline(KernelText& kernel, std::string_view trips) {
                               text({"bytes=", size, " barrier=0 cursor=0 stream=0 advance=1"}))}));
 }
 
-// Returns the instructions of one role in every round; `warps` is its number of warps.
+// Draws the code of one role for every round. `warps`: number of warps of the role.
 Lines round(uint32_t warps, bool warpgroup) {
   switch (between(0, 6)) {
     case 0:
@@ -92,7 +93,7 @@ Lines round(uint32_t warps, bool warpgroup) {
   }
 }
 
-// CTAs in classes of different trip counts: one class, a repeated sequence, or ragged.
+// Draws a grid of CTA classes with different trip counts: one class, a repeated sequence, or runs of random length.
 std::string classes(uint64_t trips, uint64_t ctas) {
   const int kinds = one_in(2) ? 1 : between(2, 3);
   std::string lines = "parameter t\n";
@@ -117,13 +118,13 @@ std::string classes(uint64_t trips, uint64_t ctas) {
 traces::Kernel any_recurring_kernel(const std::string& architecture, const std::string& name, uint64_t instructions, uint32_t sms) {
   KernelText kernel(name, architecture);
   const bool hopper = architecture == "sm_90";
-  // The fewer CTAs run side by side, the shorter the period; the same holds for the work of a calm round.
+  // Fewer CTAs on an SM give a shorter period, and so do calm rounds. Both are drawn more often.
   const int shared_memory = one_in(3) ? between(0, 49152) : 49152;
   const bool calm = !one_in(4);
   kernel.options(text({"registers=", std::to_string(between(16, 128)), " shared_memory=", std::to_string(shared_memory)}));
   const auto share = *rc::gen::elementOf(std::vector<std::string>{"0/1", "0/1", "1/1", "1/1", "1/2", "1/4", "3/8", "1/3"});
   kernel.declare(text({"stream data read dram=", share}));
-  // Few CTAs of many rounds or many of few.
+  // Either few CTAs of many rounds, or many CTAs of few.
   const uint64_t trips = one_in(2) ? between<uint64_t>(200, 1500) : between<uint64_t>(2, 20);
   if (hopper && one_in(3)) {
     add_pipeline(kernel, "t");
@@ -180,7 +181,7 @@ void any_sm(configs::Sm& sm) {
 }
 
 void any_memory(configs::Gpu& gpu) {
-  // Shares of a chip of 100 SMs and more in one of one to three.
+  // Per SM, the rates are those of a chip of 100 SMs and more.
   const double rate = 0.5 * between(8U, 160U) * gpu.sm_count();
   gpu.mutable_l2()->set_read_bytes_per_clk(rate);
   gpu.mutable_l2()->set_write_bytes_per_clk(one_in(2) ? rate : rate / 2);

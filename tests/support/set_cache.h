@@ -5,12 +5,13 @@
 
 namespace warpfold::test {
 
-// An exact cache: sets of ways with LRU replacement, lines of four sectors, the set by the line's number as most papers have it.
+// An exact set-associative cache: LRU replacement, lines of four sectors, set number by the line number modulo the
+// sets, as in most papers.
 class SetCache {
  public:
   SetCache(uint64_t lines, uint64_t ways) : ways_(ways), sets_(lines / ways) {}
 
-  // Returns the requested sectors that the cache has; afterwards the cache has all of them.
+  // Requests sectors of a line and returns the hits among them. The cache holds all of them afterwards.
   uint8_t touch(uint64_t line, uint8_t sectors);
 
  private:
@@ -19,7 +20,7 @@ class SetCache {
     uint8_t sectors;
   };
   uint64_t ways_;
-  std::vector<std::vector<Way>> sets_;  // newest last
+  std::vector<std::vector<Way>> sets_;  // most recently used last
 };
 
 }  // namespace warpfold::test

@@ -5,7 +5,7 @@
 
 namespace warpfold::test {
 
-// Returns the difference of a set from the expected one: "missing: timers; one too many: pipe_warp". Empty if both are equal.
+// Says how a set differs from the expected one: "missing: timers; one too many: pipe_warp"; empty if both are the same.
 inline std::string differences(const std::set<std::string>& found, const std::set<std::string>& expected) {
   const auto without = [](const std::set<std::string>& all, const std::set<std::string>& known, const char* what) {
     std::string names;

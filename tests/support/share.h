@@ -6,8 +6,9 @@
 
 namespace warpfold::test {
 
-// Tests whether `count` of `runs` random programs can be a share of `usual` (0 to 1). Fails only four standard deviations of the
-// binomial distribution below, so that one round in thirty thousand fails by chance. `what` names the programs that are too few.
+// Succeeds if `count` of `runs` random programs is plausible for a share of `usual` (0 to 1). Fails only four standard
+// deviations of the binomial distribution below it, so by chance in one round of thirty thousand. `what`: what the
+// programs do, for the message.
 testing::AssertionResult can_be_a_share(int count, int runs, double usual, std::string_view what);
 
 }  // namespace warpfold::test

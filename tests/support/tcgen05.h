@@ -7,9 +7,9 @@
 
 namespace warpfold::test {
 
-// The shape of a tcgen05.mma as one SM sees it, k of 32 bytes.
+// Shape of a tcgen05.mma as one SM sees it; K is 32 bytes.
 struct Product {
-  int rows = 128;  // of D in the SM's tensor memory
+  int rows = 128;  // rows of D in the SM's tensor memory
   int columns = 256;
   bool a_in_tensor_memory = false;
   bool pair = false;    // cta_group::2
@@ -17,18 +17,19 @@ struct Product {
 };
 
 std::string product_line(const Product& product);
-// Scales of 128 rows or columns, 512 bytes, to tensor memory.
+// A copy of the scales of 128 rows or columns, 512 bytes, to tensor memory.
 std::string scale_copy_line();
-// An arrival at the first stage of the ring once all products are complete.
+// A commit: arrives at the first stage of the ring once all products are complete.
 std::string commit_line(const std::string& effect);
-// Waits for the ring's next phase.
+// A wait for the ring's next phase.
 Lines wait_lines(const std::string& effect);
 
-// One warp issues `count` times the lines, or a product, commits and waits.
+// Kernels in which one warp issues the lines, or a product, `count` times, then commits and waits.
 traces::Kernel chain_of_lines(const Lines& lines, int count);
 traces::Kernel chain_of(const Product& product, int count);
 
-// Two launches side by side, each a copier, an issuer of products and a warp that reads the sums, in rings of two stages.
+// Two launches side by side. In each, one warp copies operands, one issues products and one reads the sums, through
+// rings of two stages.
 Scenario tcgen05_scenario(uint64_t tiles = 60);
 
 }  // namespace warpfold::test

@@ -13,7 +13,7 @@ sim::Spec spec_of(const Scenario& scenario) {
   return *spec;
 }
 
-// Every CTA of the grid whose index is a multiple of the SMs.
+// Returns the CTAs whose index in the grid is a multiple of the number of SMs.
 sim::CtaList ctas_of_first_sm(const sim::Launch& launch, uint32_t sm_count) {
   const uint32_t sms = launch.sms.count > 0 ? launch.sms.count : sm_count;
   sim::CtaList list;

@@ -7,12 +7,12 @@
 
 namespace warpfold::test {
 
-// The first of a scenario's SMs by itself.
+// The first SM of a scenario, run by itself.
 class WatchedSm {
  public:
   explicit WatchedSm(const Scenario& scenario);
 
-  // With all launches released in cycle 0. Not longer than this.
+  // Returns the SM with all launches released in cycle 0. It must not outlive this object.
   sim::Sm start() const;
 
  private:
@@ -21,7 +21,7 @@ class WatchedSm {
   std::vector<sim::SmLaunch> launches_;
 };
 
-// Runs the CTAs that the first of the scenario's SMs receives, all launches at once, and shows it to `observer` at its loop ends.
+// Runs the first SM of the scenario with all launches released at once. `observer` looks at it at loop ends.
 void run_watched(const Scenario& scenario, sim::SmObserver& observer);
 
 }  // namespace warpfold::test

@@ -7,10 +7,10 @@
 
 namespace warpfold::test {
 
-// A warpgroup with one chain of `count` wgmma m64nNk16: a group at the end, waited for.
+// A warpgroup that issues `count` dependent wgmma m64nNk16, commits them as one group and waits for it.
 struct WgmmaChain {
   int columns = 64;
-  bool a_in_registers = false;  // RS: A in R8-R11, else behind the descriptor
+  bool a_in_registers = false;  // true: A in R8-R11 (RS); false: A in shared memory (SS)
   int count = 64;
 };
 
