@@ -134,10 +134,18 @@ struct Box {
   uint64_t bytes = 0;  // of a tile of FP32
 };
 Mapped<Box> box_of(const MeasuredRow& row) {
-  const RowTile tile = tile_in(row.option("box"));
-  if (tile.rows == 0 || tile.columns == 0 || tile.rows > 256 || tile.columns > 256)
-    return not_mapped("dims_other: box=" + row.option("box") + "; expected COLUMNSxROWS of 256 at most");
-  return Box{.bytes = uint64_t{4} * tile.rows * tile.columns};
+  const std::string text = row.option("box");
+  const size_t by = std::min(text.find('x'), text.size());
+  const auto side = [&](size_t begin, size_t end) -> uint64_t {
+    uint64_t value = 0;
+    const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, value);
+    return error == std::errc{} && stop == text.data() + end ? value : 0;
+  };
+  const uint64_t columns = side(0, by);
+  const uint64_t rows = by < text.size() ? side(by + 1, text.size()) : 0;
+  if (columns == 0 || rows == 0 || columns > 256 || rows > 256)
+    return not_mapped("dims_other: box=" + text + "; expected COLUMNSxROWS of 256 at most");
+  return Box{.bytes = 4 * rows * columns};
 }
 
 // A ring of mbarriers, and one warp that fills and empties it.
@@ -321,8 +329,8 @@ Mapped<RowWork> reads_by_each_sm_of_row(const MeasuredRow& row, const configs::G
   return work;
 }
 
-// 200,000 CTAs of 1024 threads read parts of 512 kB of one buffer in turn, two loads of FP64 unrolled (gpu-l2-cache/main.cu). L2
-// holds as much of the buffer as fits.
+// 200,000 CTAs of 1024 threads read parts of 512 kB of one buffer in turn, two loads of FP64 unrolled (gpu-l2-cache/main.cu). As
+// above, a buffer that L2 does not hold is read from DRAM.
 Mapped<RowWork> reads_by_all_sms_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   const auto part = bytes_of(row, "block data");
   const auto buffer = bytes_of(row, "total data set");
@@ -333,8 +341,7 @@ Mapped<RowWork> reads_by_all_sms_of_row(const MeasuredRow& row, const configs::G
   constexpr uint64_t kCtas = 200'000;
   const uint64_t pairs = *part / (kThreads * 16);
   if (pairs == 0) return not_mapped("dims_other: block data of less than two loads a thread");
-  const uint64_t held = std::min<uint64_t>(gpu.l2().bytes(), *buffer);
-  const std::string stream = "stream buffer read dram=" + number((*buffer - held) / 1024) + "/" + number(*buffer / 1024) + "\n";
+  const std::string stream = "stream buffer read dram=" + std::string(*buffer <= gpu.l2().bytes() ? "0" : "1") + "/1\n";
   const std::string load = "{bytes=256 stream=buffer}\n";
   const std::string body = "LDG.E.64 R8, [R2.64] ; " + load + "LDG.E.64 R10, [R2.64+0x2000] ; " + load + "DFMA R4, R8, R10, R4\n";
   RowWork work = reads_of_text(row, gpu, reading_kernel(gpu, kCtas, kThreads / 32, stream, loop(pairs, body)));
