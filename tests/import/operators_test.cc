@@ -180,6 +180,12 @@ constexpr Formula kFormulas[] = {
     {"torch_log_softmax_fp32", 4, 2, 2},
     {"torch_row_sums_fp32", 4, 1, 1, 0, 1},
     {"torch_row_maximum_fp32", 4, 1, 1, 0, 1},
+    {"sarathi_rms_norm", 2, 2, 3, 1},
+    {"sarathi_silu_multiply", 2, 3, 1},  // the factors' array has two matrices
+    {"vllm_rms_norm", 2, 2, 3, 1},
+    {"vllm_add_rms_norm", 2, 2, 5, 1},
+    {"vllm_silu_multiply", 2, 3, 1},
+    {"vllm_silu_multiply_pairs", 2, 3, 1},
     {"inductor_rms_norm", 2, 2, 3, 1, 1},
     {"inductor_layer_norm", 2, 2, 3, 2, 2},
     {"inductor_residual_rms_norm", 2, 3, 5, 1, 1},
@@ -212,6 +218,35 @@ TEST(Operators, GatherRowsFromMemory) {
   EXPECT_EQ(array_of(*gather, "table").requested, kElements * 2);
   EXPECT_EQ(array_of(*gather, "table").dram, kElements * 2);
   EXPECT_EQ(array_of(*gather, "out").touched, kElements * 2);
+}
+
+TEST(Operators, GatherOneRowAgainAndAgain) {
+  const auto gather = imported("torch_index_one_row", {"parameter.rows.value=512", "parameter.columns.value=2048"});
+  ASSERT_TRUE(gather) << gather.error().text();
+  EXPECT_EQ(array_of(*gather, "x").touched, kColumns * 2);
+  EXPECT_EQ(array_of(*gather, "x").requested, kElements * 2);
+  EXPECT_EQ(array_of(*gather, "out").touched, kElements * 2);
+}
+
+// Queries and keys of a product's rows, in place; values stay as they are. A head's angles are those of its token.
+TEST(Operators, TurnHeadsInPlace) {
+  for (const std::string name : {"sarathi_rope", "vllm_rope"}) {
+    const auto turned = imported(name, {"parameter.rows.value=512", "parameter.heads.value=12", "parameter.kv_heads.value=4",
+                                        "parameter.stride.value=2560"});
+    ASSERT_TRUE(turned) << turned.error().text();
+    EXPECT_EQ(array_of(*turned, "x").requested, kElements * 2 * 2) << name;
+    EXPECT_EQ(array_of(*turned, "angles").touched, kRows * 128 * 2) << name;
+    EXPECT_EQ(array_of(*turned, "angles").requested, kElements * 2) << name;
+  }
+}
+
+// Of a token's heads, the queries' or the keys', each a CTA of sixteen threads.
+TEST(Operators, NormaliseHeadsOfARow) {
+  const auto heads =
+      imported("vllm_head_norm", {"parameter.rows.value=512", "parameter.heads.value=16", "parameter.stride.value=2048"});
+  ASSERT_TRUE(heads) << heads.error().text();
+  EXPECT_EQ(array_of(*heads, "x").touched, kElements * 2);
+  EXPECT_EQ(array_of(*heads, "out").requested, kElements * 2);
 }
 
 TEST(Operators, SumColumnsInParts) {

@@ -227,6 +227,36 @@ TEST_F(Rows, ADecodeStepTakesItsPagesAndSplitsFromItsNames) {
             "reason: no generator for decode attention by \"XQA\"");
 }
 
+// LLMServingSim's profiler of 2025 gives each decode its part of the keys that a row states (attention_profiler.py).
+TEST_F(Rows, DecodesOfAVarlenProfileShareTheirKeys) {
+  const std::string header = "id,category,gpu,kernel,impl,dtype,batch,heads,kv_heads,seqlen,head_dim,dims_other,value,unit";
+  const std::string by = "FLASH_ATTENTION (vidur-type profiler),fp16,";
+  const Comparison decode =
+      map(header, "L1,DECODE,H100,paged decode attention alone," + by + "4,16,2,512,128,decodes=4;kv=512,7.5,us");
+  EXPECT_EQ(decode.family, "decode attention");
+  EXPECT_EQ(decode.launches_us, 0);
+  ASSERT_EQ(decode.runs.size(), 1U);
+  const configs::Scenario& scenario = decode.runs.front().scenario;
+  EXPECT_DOUBLE_EQ(scenario.gpu().clock_mhz(), 1980);
+  EXPECT_EQ(scenario.kernel(0).l2(), configs::WARM);
+  const configs::FlashAttention2& attention = scenario.kernel(0).flash_attention_2();
+  EXPECT_EQ(attention.shape().keys(), 128U);
+  EXPECT_EQ(attention.shape().queries(), 1U);
+  EXPECT_FALSE(attention.has_splits() || attention.has_page_keys() || attention.has_pack_gqa());
+
+  const std::string chunk = "L1,ATTN,H100,paged prefill attention alone," + by + "1,16,2,512,128,prefill chunk=512";
+  const Comparison prefill = map(header, chunk + ";kv before chunk=1024,32,us");
+  EXPECT_EQ(prefill.family, "attention forward");
+  EXPECT_EQ(prefill.runs.front().scenario.kernel(0).flash_attention_2().shape().queries(), 512U);
+  EXPECT_EQ(prefill.runs.front().scenario.kernel(0).flash_attention_2().shape().keys(), 1024U);
+
+  EXPECT_EQ(mistake(header + "\n" + "L1,DECODE,H100,paged decode attention alone," + by + "256,16,2,128,128,,7.5,us\n"),
+            "reason: less than a key for each of the decodes");
+  EXPECT_EQ(mistake(header + "\n" + chunk + ",32,us\n"), "reason: dims_other: kv before chunk is needed, from 1 on");
+  EXPECT_EQ(mistake(header + "\n" + "L1,DECODE,H100,mixed attention," + by + "1,16,2,512,128,,7.5,us\n"),
+            "reason: no generator for this kernel of LLMServingSim's profiler");
+}
+
 TEST_F(Rows, AReadClockReplacesTheGpuFiles) {
   const Comparison gemm = map("id,category,gpu,dtype,M,N,K,time_ms,clock_mhz", "S1,GEMM,H100,bf16,4096,4096,4096,0.2,1754.6");
   EXPECT_EQ(gemm.runs.front().scenario.gpu().clock_mhz(), 1755);

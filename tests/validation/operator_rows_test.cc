@@ -119,6 +119,125 @@ TEST_F(OperatorRows, OfAStreamLimitTheCtasOfAnSm) {
   EXPECT_EQ(stream->runs.front().scenario.kernel(0).elementwise().threads_per_cta(), 256U);
 }
 
+constexpr const char* kVidurSizes = "\"tokens=256;TP=4;n_embd=8192;n_head=64;n_kv=8;n_expanded=28672;gated=True\"";
+std::string vidur(const std::string& layer, const std::string& model = "meta-llama/Llama-2-70b-hf TP4",
+                  const std::string& sizes = kVidurSizes) {
+  return "1,MEM,A100 80GB,x,\"vidur profiler, sarathi/vLLM layer " + layer + " of " + model + "\",fp16,,," + sizes + ",0.01,ms";
+}
+std::string serving(const std::string& layer, const std::string& tokens, const std::string& model = "meta-llama/Llama-3.1-8B tp1") {
+  return "1,MEM,RTX PRO 6000 Blackwell Server,x,vLLM 0.19 layer " + layer + " of " + model + ",bf16,,,tokens=" + tokens + ",3,us";
+}
+
+// csrc/layernorm_kernels.cu, activation_kernels.cu, pos_encoding_kernels.cu.
+TEST_F(OperatorRows, OfVllmRunTheKernelsOfItsSource) {
+  EXPECT_THAT(functions(vidur("input_layernorm")), ElementsAre("vllm_sm_80.sass sarathi_rms_norm_fp16"));
+  EXPECT_THAT(functions(vidur("mlp_act")), ElementsAre("vllm_sm_80.sass sarathi_silu_multiply_fp16"));
+  EXPECT_THAT(functions(vidur("attn_rope")), ElementsAre("vllm_sm_80.sass sarathi_rope_fp16"));
+  EXPECT_THAT(functions(serving("act_fn", "64")), ElementsAre("vllm_sm_80.sass vllm_silu_multiply_bf16"));
+  EXPECT_THAT(functions(serving("act_fn", "128")), ElementsAre("vllm_sm_80.sass vllm_silu_multiply_pairs_bf16"));
+  EXPECT_THAT(functions(serving("layernorm", "64")),
+              ElementsAre("vllm_sm_80.sass vllm_rms_norm_bf16", "vllm_sm_80.sass vllm_add_rms_norm_bf16"));
+  EXPECT_THAT(functions(serving("final_layernorm", "64")), ElementsAre("vllm_sm_80.sass vllm_add_rms_norm_bf16"));
+  EXPECT_THAT(functions(serving("qk_norm", "64", "Qwen/Qwen3-32B tp2")),
+              ElementsAre("vllm_sm_80.sass vllm_head_norm_bf16", "vllm_sm_80.sass vllm_head_norm_bf16"));
+  EXPECT_THAT(functions(serving("rotary_emb", "64")), ElementsAre("vllm_sm_80.sass vllm_rope_bf16"));
+  EXPECT_EQ(functions(serving("embedding", "64")).back(), "torch_sm_80.sass torch_index_rows");
+
+  const std::string phi = "tokens=128;TP=1;n_embd=2560;n_head=32;n_kv=32;n_expanded=10240;gated=False";
+  EXPECT_THAT(functions(vidur("input_layernorm", "microsoft/phi-2 TP1", phi)),
+              ElementsAre("torch_sm_80.sass torch_layer_norm_bf16"));
+  EXPECT_THAT(functions(vidur("mlp_act", "microsoft/phi-2 TP1", phi)), ElementsAre("torch_sm_80.sass torch_gelu_bf16"));
+  const auto sums = mapped(vidur("add", "microsoft/phi-2 TP1", phi));
+  ASSERT_TRUE(sums) << sums.error().reason;
+  EXPECT_EQ(sums->runs.size(), 2U);
+}
+
+TEST_F(OperatorRows, OfVllmHaveTheSizesOfARank) {
+  const auto rope = mapped(vidur("attn_rope"));
+  ASSERT_TRUE(rope) << rope.error().reason;
+  const configs::Kernel& kernel = *rope->runs.front().scenario.kernel().rbegin();
+  std::map<std::string, uint64_t> sizes;
+  for (const auto& parameter : kernel.listing().description().parameter()) sizes[parameter.name()] = parameter.value();
+  EXPECT_EQ(sizes.at("rows"), 256U);
+  EXPECT_EQ(sizes.at("heads"), 16U);
+  EXPECT_EQ(sizes.at("kv_heads"), 2U);
+  EXPECT_EQ(sizes.at("stride"), 20U * 128);
+  EXPECT_EQ(kernel.listing().description().block().x(), 512U);
+}
+
+// The scenario holds the passes that leave L2 as the kernel finds it.
+TEST_F(OperatorRows, OfVllmFindInL2WhatTheirProgramLeavesThere) {
+  const auto sum = mapped(vidur("add"));
+  ASSERT_TRUE(sum) << sum.error().reason;
+  EXPECT_EQ(sum->of, "pass");
+  EXPECT_EQ(sum->launches_us, 0);  // a profile's kernels
+  const configs::Scenario& scenario = sum->runs.front().scenario;
+  ASSERT_EQ(scenario.kernel_size(), 4);
+  EXPECT_EQ(scenario.kernel(0).elementwise().elements() * 4, uint64_t{256} * 8192 * 2);
+  EXPECT_TRUE(scenario.kernel(1).has_listing());
+  EXPECT_EQ(scenario.kernel(3).l2(), configs::AS_LEFT);
+  ASSERT_EQ(scenario.kernel(3).tensor_size(), 2);
+  EXPECT_EQ(scenario.kernel(3).tensor(1).of(), "before2.out");
+
+  const auto norms = mapped(serving("layernorm", "64"));
+  ASSERT_TRUE(norms) << norms.error().reason;
+  EXPECT_DOUBLE_EQ(norms->measured, 6);  // the row has the mean of both
+
+  const auto woven = mapped(
+      "1,MEM,H100 SXM (8x DGX),RMSNorm over tokens/8,vLLM fused_add_rms_norm,bf16,64,8192,"
+      "tokens=64;hidden=8192;world=8,8,us");
+  ASSERT_TRUE(woven) << woven.error().reason;
+  EXPECT_EQ(woven->runs.front().scenario.kernel(0).name(), "flush");
+  EXPECT_DOUBLE_EQ(woven->launches_us, 4.7);
+  const auto sized = configs::with_sizes(woven->runs.front().scenario.kernel().rbegin()->listing().description(), {});
+  ASSERT_TRUE(sized) << sized.error().message;
+  EXPECT_EQ(sized->grid().x(), 8U);
+  EXPECT_EQ(sized->block().x(), 1024U);
+}
+
+TEST_F(OperatorRows, OfVllmSayWhyTheyAreNotMapped) {
+  const auto reason = [&](const std::string& line) { return functions(line).front(); };
+  const auto sizes = [&](const std::string& text) { return reason(vidur("mlp_act", "meta-llama/Llama-2-70b-hf TP4", text)); };
+  EXPECT_EQ(reason(vidur("attn_out")), "no kernels known of vLLM's layer \"attn_out\"");
+  EXPECT_EQ(reason(vidur("mlp_act", "meta-llama/Llama-2-70b-hf")),
+            "no layer, model and ranks in \"vidur profiler, sarathi/vLLM layer mlp_act of meta-llama/Llama-2-70b-hf\"");
+  EXPECT_EQ(
+      sizes("tokens=8;TP=4"),
+      "dims_other: tokens, n_embd, n_head, n_kv and n_expanded, and gated=True or gated=False, are needed, each from 1 to 1048576");
+  EXPECT_EQ(sizes("tokens=8;TP=2;n_embd=8192;n_head=64;n_kv=8;n_expanded=28672;gated=True"),
+            "dims_other: TP is not that of the row's impl, 4");
+  EXPECT_EQ(sizes("tokens=8;n_embd=8192;n_head=64;n_kv=8;n_expanded=28672;gated=False"),
+            "no norm known of a model without a gate: \"meta-llama/Llama-2-70b-hf\"");
+  EXPECT_EQ(sizes("tokens=8;n_embd=8192;n_head=60;n_kv=8;n_expanded=28672;gated=True"), "n_embd has no whole heads");
+  EXPECT_EQ(sizes("tokens=8;n_embd=8192;n_head=64;n_kv=2;n_expanded=28672;gated=True"), "the model has no whole parts for 4 ranks");
+  EXPECT_EQ(sizes("tokens=8;n_embd=8196;n_head=4;n_kv=4;n_expanded=28672;gated=True"), "rows of 8196 are no whole 16-byte vectors");
+  EXPECT_EQ(reason(serving("act_fn", "many")), "dims_other: tokens are needed, each from 1 to 1048576");
+  EXPECT_EQ(reason(serving("act_fn", "18446744073709551615")), reason(serving("act_fn", "0")));
+  EXPECT_EQ(reason(serving("act_fn", "1;n_embd=5120")), "n_embd is not that of the model, 4096");
+  EXPECT_EQ(reason(serving("act_fn", "1", "google/gemma-2-9b tp1")), "no sizes known of the model \"google/gemma-2-9b\"");
+  EXPECT_EQ(reason(serving("qk_norm", "1")), "the model has no norm of heads");
+  EXPECT_EQ(reason("1,MEM,A100,x,vLLM 0.9 layer act_fn of Qwen/Qwen3-8B tp1,bf16,,,tokens=1,3,us"),
+            "vLLM's kernels are known of 0.19, not of \"0.9\"");
+  EXPECT_EQ(reason("1,MEM,A100,x,vLLM 0.19 layer act_fn of Qwen/Qwen3-8B tp1,fp8,,,tokens=1,3,us"),
+            "this profile's kernels are of bf16");
+  EXPECT_EQ(reason("1,MEM,H100,RMSNorm over all tokens,vLLM fused_add_rms_norm,bf16,,,tokens=64,8,us"),
+            "dims_other: tokens and hidden are needed, each from 1 to 1048576");
+  EXPECT_EQ(reason("1,MEM,H100,RMSNorm over tokens/8,vLLM fused_add_rms_norm,bf16,,,tokens=63;hidden=8192;world=8,8,us"),
+            "dims_other: world is needed, which tokens are a multiple of");
+}
+
+// All rows as their sources print them.
+TEST_F(OperatorRows, OfVllmAreAllMapped) {
+  RowMapper mapper(WARPFOLD_SOURCE_DIR "/configs/gpus", {});
+  const auto rows = read_measured_rows(WARPFOLD_SOURCE_DIR "/tests/validation/operators/vllm.csv");
+  ASSERT_TRUE(rows) << rows.error().text();
+  EXPECT_EQ(rows->size(), 273U);
+  for (const MeasuredRow& each : *rows) {
+    const auto comparison = mapper.map(each);
+    EXPECT_TRUE(comparison) << each.id() << ": " << comparison.error().reason;
+  }
+}
+
 // All rows as their sources print them (docs/validation/operators.md); a row that is not mapped has a reason.
 TEST_F(OperatorRows, OfPublishedBenchmarksAreMappedOrRefused) {
   RowMapper mapper(WARPFOLD_SOURCE_DIR "/configs/gpus", {});

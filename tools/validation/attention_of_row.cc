@@ -131,6 +131,7 @@ configs::Kernel clearing() {
 }  // namespace
 
 Mapped<RowWork> attention_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
+  if (of_varlen_profiler(row)) return varlen_of_row(row, gpu);
   const Pass* pass = nullptr;
   for (const Pass& each : kPasses) {
     if (row.text("kernel") == each.published) pass = &each;

@@ -55,6 +55,7 @@ void set_options(Attention& attention, const configs::AttentionShape& shape, std
 }  // namespace
 
 Mapped<RowWork> decode_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
+  if (of_varlen_profiler(row)) return varlen_of_row(row, gpu);
   if (row.text("kernel").find("decode attention") == std::string::npos)
     return not_mapped("no generator for " + escape::quoted(row.text("kernel")));
   const std::string& by = row.text("impl");

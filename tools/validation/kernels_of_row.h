@@ -26,8 +26,10 @@ struct RowWork {
   std::string shape;
   std::vector<configs::Kernel> kernels;
   std::vector<configs::Kernel> around;  // kernels that the measured time includes as well; the row's settings do not apply to them
-  bool gaps = false;                    // the measured time includes a launch between two kernels
-  bool launches = false;                // the measured time includes the kernels' launches: calls follow each other
+  std::vector<std::vector<configs::Kernel>> before;  // for each kernel, or none: kernels that leave L2 as it finds it, not timed
+  double calls = 1;                                  // the row's figure is the time of all kernels, divided by this
+  bool gaps = false;                                 // the measured time includes a launch between two kernels
+  bool launches = false;                             // the measured time includes the kernels' launches: calls follow each other
   double work = 0;
   std::string rate_unit;
   double counted = 0;  // operations that the kernel runs; a figure in clk is the cycles of one. 0: figures in clk are refused
@@ -52,6 +54,8 @@ RowTile tile_in(std::string_view text);
 Mapped<RowTiming> timing_of_row(const MeasuredRow& row);
 // Returns the timing that the row's phrases state, or `otherwise` if they state none.
 Mapped<RowTiming> timing_of_row(const MeasuredRow& row, const std::optional<RowTiming>& otherwise);
+// Inserts the kernel in front of all others.
+void put_first(configs::Kernel kernel, configs::Scenario& scenario);
 // Adds the memset that precedes a row's kernels.
 Mapped<void> flush_before(const RowTiming& timing, const RowWork& work, Comparison& comparison);
 // Returns the time between two events beyond the kernel's. Not mapped if the GPU file does not state it.
@@ -90,6 +94,13 @@ Mapped<RowWork> attention_of_row(const MeasuredRow& row, const configs::Gpu& gpu
 // Attention of a decode step by FlashAttention-2, -3 or FlashInfer: one query per head, or N for q=N in dims_other; `seqlen` keys.
 // "page N" and "N splits" in the implementation's name are used. Work is the bytes of keys and values.
 Mapped<RowWork> decode_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
+// Attention as LLMServingSim's profiler of 2025 measured it (profiler/v0/profiler/attention/attention_profiler.py at 5daddb2). The
+// profiler calls FlashAttention-2's flash_attn_varlen_func without pages and without splits, again and again with the same tensors,
+// and adds up the kernels of a profile. The decodes of a row share its `seqlen` keys: each has `kv_len // batch_size`. A prefill
+// chunk sees the keys in front of it alone. assumed: each head has tiles of its own, as before FlashAttention-2.5; 32 decodes of 16
+// heads take 1.75 times as long as of 8.
+bool of_varlen_profiler(const MeasuredRow& row);
+Mapped<RowWork> varlen_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 // FlashAttention-3 has no dropout of its own (hopper/flash_attn_interface.py takes no probability). A kernel of a row with dropout
 // is therefore not mapped unless its settings state the source of its random bits.
 Mapped<void> expect_dropout_stated(const MeasuredRow& row, const configs::Kernel& kernel);

@@ -135,6 +135,11 @@ Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu, const s
   return not_mapped("no generator for rows of " + category + "; name its kernel_file or scenario");
 }
 
+void put_before(const std::vector<configs::Kernel>& before, const std::string& name, Run& run, Comparison& comparison) {
+  for (auto kernel = before.rbegin(); kernel != before.rend(); ++kernel) put_first(*kernel, run.scenario);
+  if (!before.empty()) comparison.of = name;
+}
+
 // Phrases that state a fact about the run that no part of the comparison follows.
 std::vector<std::string> unfollowed_phrases(const MeasuredRow& row, const FollowedFacts& follows) {
   std::vector<std::string> phrases;
@@ -240,9 +245,10 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
                         .follows = work->follows,
                         .unfollowed = {}};
   const bool ratio = !row.text("over_set").empty();
-  for (const configs::Kernel& kernel : work->kernels) {
-    auto run = run_of(row, gpu, *work, kernel, {"set"}, comparison.follows);
+  for (size_t k = 0; k < work->kernels.size(); ++k) {
+    auto run = run_of(row, gpu, *work, work->kernels[k], {"set"}, comparison.follows);
     if (!run) return std::unexpected(run.error());
+    if (!work->before.empty()) put_before(work->before[k], work->kernels[k].name(), *run, comparison);
     if (auto checked = check(run->scenario); !checked) return std::unexpected(checked.error());
     comparison.runs.push_back(std::move(*run));
   }
@@ -261,7 +267,7 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
     const configs::Gpu& simulated = comparison.runs.front().scenario.gpu();
     const auto us = measured_us(row, *work, simulated.clock_mhz());
     if (!us) return std::unexpected(us.error());
-    comparison.measured = *us;
+    comparison.measured = *us * work->calls;
     const double launch_us =
         (timing.graph ? simulated.graph_launch_cycles() : simulated.kernel_launch_cycles()) / simulated.clock_mhz();
     const bool launches = work->launches && !timing.kernel;

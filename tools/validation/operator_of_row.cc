@@ -11,6 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr uint32_t kElementBytes = 4;        // of the passes before a kernel
 constexpr uint64_t kFlushBytes = 268435456;  // triton.testing.do_bench and cuDNN's script clear this much before a call
 
 bool says(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
@@ -31,6 +32,34 @@ Mapped<configs::Kernel> kernel_of(const OperatorLaunch& launch, const std::strin
   kernel.mutable_listing()->set_path(fs::absolute(fs::path(folder) / description->listing()).string());
   *kernel.mutable_listing()->mutable_description() = *std::move(description);
   return kernel;
+}
+
+std::string read_of(const configs::Gpu& gpu) { return gpu.architecture() == "sm_70" ? "stream_read_sm_70" : "stream_read"; }
+
+// Makes passes over the bytes that the program touches before the launch, and tells the kernel which of them are its tensors.
+Mapped<std::vector<configs::Kernel>> kernels_before(const OperatorLaunch& launch, const configs::Gpu& gpu,
+                                                    const std::string& folder, configs::Kernel& kernel) {
+  std::vector<configs::Kernel> before;
+  for (const Touched& touched : launch.before) {
+    OperatorLaunch pass{read_of(gpu), {"parameter.elements.value=" + std::to_string(touched.bytes / 8)}};
+    if (touched.written) {
+      configs::Elementwise& fill = pass.pass.emplace();
+      fill.set_operation(configs::FILL);
+      fill.set_element_bytes(kElementBytes);
+      fill.set_elements(touched.bytes / kElementBytes);
+    }
+    auto made = kernel_of(pass, folder);
+    if (!made) return std::unexpected(made.error());
+    made->set_name("before" + std::to_string(before.size()));
+    if (!touched.stream.empty()) {
+      kernel.set_l2(configs::AS_LEFT);
+      configs::SharedTensor& tensor = *kernel.add_tensor();
+      tensor.set_stream(touched.stream);
+      tensor.set_of(made->name() + ".out");
+    }
+    before.push_back(*std::move(made));
+  }
+  return before;
 }
 
 // A CTA of a pass ends with its last warp, and usually at least one of several warps reads data in L2's far partition, or in DRAM
@@ -57,10 +86,9 @@ Mapped<RowWork> stream_of_row(const MeasuredRow& row, const configs::Gpu& gpu, c
   work.settings = {"gpu.sm.cta_slots=" + std::to_string(ctas)};
   work.shape = std::to_string(threads) + " threads";
   if (says(kernel, "read")) {
-    auto read = kernel_of({gpu.architecture() == "sm_70" ? "stream_read_sm_70" : "stream_read",
-                           {"block.x=" + std::to_string(threads), "grid.x=" + std::to_string((kElements + threads - 1) / threads)},
-                           {}},
-                          folder);
+    auto read = kernel_of(
+        {read_of(gpu), {"block.x=" + std::to_string(threads), "grid.x=" + std::to_string((kElements + threads - 1) / threads)}, {}},
+        folder);
     if (!read) return std::unexpected(read.error());
     work.kernels.push_back(*std::move(read));
     work.work = 8.0 * kElements;
@@ -105,10 +133,34 @@ Mapped<RowWork> call_of_row(const MeasuredRow& row, const configs::Gpu& gpu, con
   return work;
 }
 
+// vidur and LLMServingSim add up the kernels of a profile; TokenWeave times calls between events, each behind a memset.
+Mapped<RowWork> vllm_of_row(const MeasuredRow& row, const configs::Gpu& gpu, const std::string& folder) {
+  constexpr uint64_t kTokenWeaveFlushBytes = 256000000;  // artifact/figure_4_10/bench.py
+  const auto read = vllm_row(row);
+  if (!read) return std::unexpected(read.error());
+  const OperatorCall call = vllm_call(*read, gpu);
+  RowWork work;
+  for (const OperatorLaunch& launch : call.launches) {
+    auto kernel = kernel_of(launch, folder);
+    if (!kernel) return std::unexpected(kernel.error());
+    auto before = kernels_before(launch, gpu, folder, *kernel);
+    if (!before) return std::unexpected(before.error());
+    work.kernels.push_back(*std::move(kernel));
+    work.before.push_back(*std::move(before));
+  }
+  work.calls = call.calls;
+  work.shape = row.text("dtype") + " " + std::to_string(read->tokens) + " tokens of " + std::to_string(read->hidden);
+  const bool events = read->profile == VllmProfile::kTokenWeave;
+  work.timing = RowTiming{.events = events, .kernel = !events, .flush_bytes = events ? kTokenWeaveFlushBytes : 0};
+  return work;
+}
+
 }  // namespace
 
 Mapped<RowWork> operator_of_row(const MeasuredRow& row, const configs::Gpu& gpu, const std::string& folder) {
-  auto work = row.text("kernel").starts_with("stream ") ? stream_of_row(row, gpu, folder) : call_of_row(row, gpu, folder);
+  auto work = row.text("kernel").starts_with("stream ") ? stream_of_row(row, gpu, folder)
+              : of_vllm(row)                            ? vllm_of_row(row, gpu, folder)
+                                                        : call_of_row(row, gpu, folder);
   if (!work) return work;
   work->family = "memory-bound";
   work->kernel = row.text("kernel");

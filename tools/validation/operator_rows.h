@@ -53,17 +53,27 @@ struct OperatorRow {
 // Reads the operator from a row. Not mapped if the row names no operator, or does not state its size or type.
 Mapped<OperatorRow> operator_row(const MeasuredRow& row);
 
+// Bytes that the program reads or writes before a launch. `stream` names the stream of the launch that reads the same tensor;
+// empty: the launch does not read it.
+struct Touched {
+  std::string stream{};
+  uint64_t bytes = 0;
+  bool written = true;
+};
 // One launch of an operator: a launch description (configs/kernels/operators/NAME.textproto) with "PATH=VALUE" settings.
 struct OperatorLaunch {
   std::string name;
   std::vector<std::string> settings;
-  std::optional<configs::Elementwise> pass;  // used instead, if set: a pass with as much work per thread as the row's maker assigns
+  std::optional<configs::Elementwise>
+      pass{};                     // used instead, if set: a pass with as much work per thread as the row's maker assigns
+  std::vector<Touched> before{};  // in order; the launch finds in L2 what these leave
 };
 // The launches of a row's call, in order, and the bytes that its rate counts.
 struct OperatorCall {
   std::vector<OperatorLaunch> launches;
   double bytes = 0;       // the least bytes that the launches move
   double rate_bytes = 0;  // the bytes that the source divides by time
+  double calls = 1;       // the source divides the time of all launches by this
 };
 Mapped<OperatorCall> operator_call(const OperatorRow& row, const configs::Gpu& gpu);
 
@@ -71,5 +81,38 @@ Mapped<OperatorCall> operator_call(const OperatorRow& row, const configs::Gpu& g
 // the profile covers the row.
 bool was_profiled(const OperatorRow& row);
 Mapped<OperatorCall> torch_call(const OperatorRow& row, const configs::Gpu& gpu);
+
+// Kernels between the matrix products of a decoder layer. Profiles of vLLM and of its fork Sarathi name them.
+enum class VllmLayer {
+  kRmsNorm,
+  kLayerNorm,
+  kAddRmsNorm,
+  kDecoderNorms,
+  kHeadNorms,
+  kSiluMultiply,
+  kGelu,
+  kRope,
+  kAdd,
+  kAdds,
+  kEmbedding
+};
+enum class VllmProfile { kVidur, kServingSim, kTokenWeave };
+struct VllmRow {
+  VllmProfile profile = VllmProfile::kVidur;
+  VllmLayer layer = VllmLayer::kRmsNorm;
+  uint64_t tokens = 0;
+  uint64_t hidden = 0;        // columns of the residual stream
+  uint64_t expanded = 0;      // columns of the feed-forward network on one rank
+  uint64_t heads = 0;         // of queries on one rank
+  uint64_t kv_heads = 0;      // of keys on one rank
+  uint64_t head_columns = 0;  // elements of a head
+  bool gated = true;
+};
+// True if `impl` names one of these profiles.
+bool of_vllm(const MeasuredRow& row);
+// Reads layer, model and sizes. Not mapped: an unknown layer, version or model; missing sizes; sizes that the ranks do not divide.
+Mapped<VllmRow> vllm_row(const MeasuredRow& row);
+// Launches of the layer's kernels, with the state of L2 that the profiled program leaves before each of them.
+OperatorCall vllm_call(const VllmRow& row, const configs::Gpu& gpu);
 
 }  // namespace warpfold::validation

@@ -144,6 +144,9 @@ constexpr std::array<std::string_view, 32> kNames{"timer",  "flush_bytes", "l2",
 // The same of micro-kernels (micro_of_row.cc).
 constexpr std::array<std::string_view, 8> kMicroNames{"box",        "sharing",        "columns",         "buffer per CTA",
                                                       "block data", "total data set", "FMA per element", "loads per thread"};
+// Sizes that profiles of layers state (vllm_row.cc, varlen_of_row.cc).
+constexpr std::array<std::string_view, 9> kLayerNames{"TP",    "n_embd", "n_head", "n_kv",           "n_expanded",
+                                                      "gated", "hidden", "world",  "kv before chunk"};
 // A name that is followed by its value without an equals sign.
 struct Prefix {
   std::string_view begins;
@@ -293,8 +296,9 @@ class Reader {
     const std::string_view name = phrase.substr(0, equals);
     const bool is_field = configs::Elementwise::descriptor()->FindFieldByName(std::string(name)) != nullptr ||
                           configs::Philox::descriptor()->FindFieldByName(std::string(name)) != nullptr;
-    const bool is_name =
-        std::ranges::find(kNames, name) != kNames.end() || std::ranges::find(kMicroNames, name) != kMicroNames.end();
+    const bool is_name = std::ranges::find(kNames, name) != kNames.end() ||
+                         std::ranges::find(kMicroNames, name) != kMicroNames.end() ||
+                         std::ranges::find(kLayerNames, name) != kLayerNames.end();
     if (!is_field && !is_name) return false;
     return set(name, phrase.substr(equals + 1), phrase);
   }

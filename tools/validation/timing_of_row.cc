@@ -1,4 +1,5 @@
 #include <charconv>
+#include <utility>
 
 #include "configs/check.h"
 #include "tools/validation/kernels_of_row.h"
@@ -30,6 +31,11 @@ Mapped<RowTiming> timing_of_row(const MeasuredRow& row, const std::optional<RowT
   return timing;
 }
 
+void put_first(configs::Kernel kernel, configs::Scenario& scenario) {
+  *scenario.add_kernel() = std::move(kernel);
+  for (int k = scenario.kernel_size() - 1; k > 0; --k) scenario.mutable_kernel()->SwapElements(k, k - 1);
+}
+
 Mapped<void> flush_before(const RowTiming& timing, const RowWork& work, Comparison& comparison) {
   if (timing.flush_bytes == 0) return {};
   if (!work.timing && work.kernels.size() + work.around.size() != 1) return not_mapped("flush_bytes of a row with several kernels");
@@ -37,14 +43,14 @@ Mapped<void> flush_before(const RowTiming& timing, const RowWork& work, Comparis
   // A later kernel of the call finds L2 full of the data that the previous kernel wrote, so each run gets a memset.
   for (Run& run : comparison.runs) {
     configs::Scenario& scenario = run.scenario;
-    configs::Kernel& flush = *scenario.add_kernel();
+    configs::Kernel flush;
     flush.set_name("flush");
     configs::Elementwise& fill = *flush.mutable_elementwise();
     fill.set_operation(configs::FILL);
     fill.set_element_bytes(4);
     fill.set_elements(timing.flush_bytes / 4);
     fill.set_accesses_per_thread(4);  // a memset is bound by DRAM; with one access per thread, CTA launches would bind it on a B200
-    scenario.mutable_kernel()->SwapElements(0, 1);
+    put_first(std::move(flush), scenario);
     if (const auto fault = configs::find_scenario_fault(scenario)) return not_mapped(fault->path + ": " + fault->message);
   }
   return {};
