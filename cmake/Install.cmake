@@ -73,7 +73,7 @@ configure_package_config_file(cmake/WarpfoldConfig.cmake.in ${CMAKE_BINARY_DIR}/
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/WarpfoldConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/WarpfoldConfig.cmake ${CMAKE_BINARY_DIR}/WarpfoldConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Warpfold COMPONENT library)
-file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS escape/*.h configs/*.h isa/*.h traces/*.h workloads/*.h sim/*.h tools/report/*.h
+file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS configs/*.h isa/*.h traces/*.h workloads/*.h sim/*.h tools/report/*.h
   tools/perfetto/*.h tools/profile/*.h tools/validation/*.h tools/warpfold/*.h)
 foreach(header ${headers})
   cmake_path(GET header PARENT_PATH folder)

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "configs/escape/quoted.h"
 #include "configs/write_file.h"
-#include "escape/quoted.h"
 
 namespace warpfold {
 

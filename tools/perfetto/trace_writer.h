@@ -74,7 +74,7 @@ class TraceWriter {
   Trace trace_;
 };
 
-// What a trace shows of a name: one visible line (escape/visible.h) of at most 200 characters.
+// What a trace shows of a name: one visible line (configs/escape/visible.h) of at most 200 characters.
 std::string shown(const std::string& name);
 
 }  // namespace warpfold::perfetto

@@ -5,8 +5,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/run/limits.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "escape/terminal.h"
+#include "configs/escape/terminal.h"
 #include "tools/warpfold/commands/dispatch.h"
 #include "tools/warpfold/commands/failure_text.h"
 #include "tools/warpfold/render/output.h"

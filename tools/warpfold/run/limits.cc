@@ -11,7 +11,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "tools/warpfold/run/available_memory.h"
 #include "tools/warpfold/run/interrupt.h"
 #include "tools/warpfold/run/sanitized.h"

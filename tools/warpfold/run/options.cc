@@ -6,10 +6,10 @@
 #include <sstream>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
 #include "configs/settings.h"
 #include "configs/write_file.h"
-#include "escape/quoted.h"
 #include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/limits.h"
 

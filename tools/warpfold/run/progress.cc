@@ -9,7 +9,7 @@
 #include <mutex>
 #include <utility>
 
-#include "escape/visible.h"
+#include "configs/escape/visible.h"
 
 namespace warpfold::cli {
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "tools/warpfold/figures/binding.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/figures/estimated_runs.h"

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/gemm_library.h"
-#include "escape/quoted.h"
 #include "sim/analytic/limiters.h"
 #include "workloads/ampere_gemm/candidates.h"
 #include "workloads/blackwell_gemm/candidates.h"
