@@ -87,7 +87,7 @@ function(warpfold_schemas target)
   endif()
 endfunction()
 
-# Data files compiled into the program, found by name: see cmake/embed.cmake for the generated interface.
+# Data files compiled into the program, found by name: see tools/cmake/embed.cmake for the generated interface.
 function(warpfold_embed target symbol)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cc)
   set(paths)
@@ -98,8 +98,8 @@ function(warpfold_embed target symbol)
   string(REPLACE ";" "|" joined "${paths}")
   add_custom_command(
     OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DSYMBOL=${symbol} "-DFILES=${joined}" -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
-    DEPENDS ${paths} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DSYMBOL=${symbol} "-DFILES=${joined}" -P ${CMAKE_SOURCE_DIR}/tools/cmake/embed.cmake
+    DEPENDS ${paths} ${CMAKE_SOURCE_DIR}/tools/cmake/embed.cmake
     COMMENT "Embedding ${symbol}" VERBATIM)
   # Compilers that we use take longer literals than the 64 KB that the standard asks of them.
   set_source_files_properties(${out} PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings)

@@ -68,7 +68,7 @@ target_include_directories(warpfold_all INTERFACE $<INSTALL_INTERFACE:${CMAKE_IN
 target_compile_features(warpfold_all INTERFACE cxx_std_23)
 install(TARGETS ${rooms} warpfold_flags warpfold_all EXPORT Warpfold ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/warpfold COMPONENT library)
 install(EXPORT Warpfold NAMESPACE Warpfold:: FILE WarpfoldTargets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Warpfold COMPONENT library)
-configure_package_config_file(cmake/WarpfoldConfig.cmake.in ${CMAKE_BINARY_DIR}/WarpfoldConfig.cmake
+configure_package_config_file(tools/install/WarpfoldConfig.cmake.in ${CMAKE_BINARY_DIR}/WarpfoldConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Warpfold PATH_VARS CMAKE_INSTALL_DATADIR)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/WarpfoldConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/WarpfoldConfig.cmake ${CMAKE_BINARY_DIR}/WarpfoldConfigVersion.cmake
