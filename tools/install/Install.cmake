@@ -111,7 +111,7 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME warpfold)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS gnuplot-nox)  # draws the pictures of a study
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libwarpfold-dev)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "libprotobuf-dev, libboost1.74-dev, libboost-program-options-dev, libzstd-dev, liblzma-dev, zlib1g-dev, libxxhash-dev, libre2-dev, libsqlite3-dev, pkg-config")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "libprotobuf-dev, libboost1.74-dev, libboost-program-options-dev, libzstd-dev, liblzma-dev, zlib1g-dev, libxxhash-dev, libre2-dev, libsqlite3-dev, libspdlog-dev, pkg-config")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-warpfold)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "warpfold (= ${PROJECT_VERSION}), python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), python3 (<< ${Python_VERSION_MAJOR}.${next_python})")

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "configs/escape/visible.h"
+#include "tools/warpfold/run/log.h"
 
 namespace warpfold::cli {
 
@@ -17,7 +18,8 @@ namespace {
 
 constexpr const char* kClearLine = "\r\x1b[K";
 
-bool on_terminal() { return isatty(STDERR_FILENO) != 0; }
+// A log has lines of its own there.
+bool on_terminal() { return isatty(STDERR_FILENO) != 0 && !logs(LogLevel::kInfo); }
 
 // The outermost bar, and what keeps its line and others apart.
 struct Terminal {
