@@ -8,8 +8,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 
 namespace warpfold::configs {
 

@@ -4,9 +4,9 @@
 #include <string_view>
 
 #include "configs/check.h"
+#include "configs/escape/quoted.h"
 #include "configs/load.h"
 #include "configs/resources.h"
-#include "escape/quoted.h"
 
 namespace warpfold::configs {
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "configs/check.h"
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 
 namespace warpfold::configs {
 

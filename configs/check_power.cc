@@ -1,7 +1,7 @@
 #include <sstream>
 
 #include "configs/check.h"
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 
 namespace warpfold::configs {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "configs/check.h"
+#include "configs/escape/quoted.h"
 #include "configs/load.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 
 namespace warpfold::configs {
 

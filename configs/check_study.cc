@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "configs/check.h"
+#include "configs/escape/quoted.h"
 #include "configs/expression.h"
 #include "configs/near_miss.h"
 #include "configs/study_words.h"
-#include "escape/quoted.h"
 
 namespace warpfold::configs {
 

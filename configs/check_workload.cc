@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "configs/check.h"
+#include "configs/escape/quoted.h"
 #include "configs/gemm_library.h"
 #include "configs/size_limits.h"
-#include "escape/quoted.h"
 
 namespace warpfold::configs {
 

@@ -1,7 +1,7 @@
 #include "configs/diagnostic.h"
 
-#include "escape/quoted.h"
-#include "escape/terminal.h"
+#include "configs/escape/quoted.h"
+#include "configs/escape/terminal.h"
 
 namespace warpfold {
 

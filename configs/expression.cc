@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 
 namespace warpfold::configs {
 

@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/field_writer.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 
 namespace warpfold::configs {
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 
 namespace warpfold::configs {
 namespace {

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <filesystem>
 
+#include "configs/escape/quoted.h"
 #include "configs/read_file.h"
-#include "escape/quoted.h"
 
 namespace warpfold::configs {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "escape/quoted.h"
-#include "escape/visible.h"
+#include "configs/escape/quoted.h"
+#include "configs/escape/visible.h"
 
 namespace warpfold {
 

@@ -6,12 +6,12 @@
 #include <optional>
 #include <utility>
 
+#include "configs/escape/quoted.h"
+#include "configs/escape/visible.h"
 #include "configs/near_miss.h"
 #include "configs/places.h"
 #include "configs/read_file.h"
 #include "configs/text.h"
-#include "escape/quoted.h"
-#include "escape/visible.h"
 
 namespace warpfold::configs {
 

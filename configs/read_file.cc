@@ -4,12 +4,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
+#include "configs/escape/quoted.h"
 #include "configs/write_file.h"
-#include "escape/quoted.h"
 
 namespace warpfold {
 
@@ -17,6 +18,12 @@ namespace {
 
 // assumed: fifty times the largest listing of configs/kernels; read and refused in 0.1 s.
 constexpr size_t kLargestFile = size_t{64} << 20U;
+
+using Watcher = void (*)(const std::string& path, size_t bytes);
+std::atomic<Watcher>& watcher_of_reads() {
+  static std::atomic<Watcher> watcher = nullptr;
+  return watcher;
+}
 
 }  // namespace
 
@@ -38,7 +45,10 @@ Expected<std::string> read_file(const std::string& path) {
   close(file);
   if (text.size() > kLargestFile) return cannot("it is larger than " + std::to_string(kLargestFile >> 20U) + " MiB");
   if (error != 0) return cannot(std::strerror(error));
+  if (const Watcher watcher = watcher_of_reads()) watcher(path, text.size());
   return text;
 }
+
+void watch_reads(Watcher watcher) { watcher_of_reads() = watcher; }
 
 }  // namespace warpfold

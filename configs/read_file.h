@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "configs/diagnostic.h"
@@ -9,5 +10,8 @@ namespace warpfold {
 // A whole file of at most 64 MiB, which may be a pipe. The diagnostic names the path in its message and no place: a caller that
 // knows which file names it adds that.
 Expected<std::string> read_file(const std::string& path);
+
+// From here on `watcher` is called for every file that read_file() has read, with its size, on the thread that reads. Null: nobody.
+void watch_reads(void (*watcher)(const std::string& path, size_t bytes));
 
 }  // namespace warpfold

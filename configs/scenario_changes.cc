@@ -7,10 +7,10 @@
 #include <system_error>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/merge.h"
 #include "configs/near_miss.h"
 #include "configs/search_path.h"
-#include "escape/quoted.h"
 
 namespace warpfold::configs {
 

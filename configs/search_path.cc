@@ -7,9 +7,9 @@
 #include <map>
 #include <optional>
 
+#include "configs/escape/quoted.h"
+#include "configs/escape/visible.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
-#include "escape/visible.h"
 
 namespace warpfold::configs {
 

@@ -7,12 +7,12 @@
 #include <ranges>
 #include <utility>
 
+#include "configs/escape/quoted.h"
+#include "configs/escape/visible.h"
 #include "configs/field_path.h"
 #include "configs/field_writer.h"
 #include "configs/load.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
-#include "escape/visible.h"
 
 namespace warpfold::configs {
 

@@ -5,8 +5,8 @@
 
 #include "configs/axis_values.h"
 #include "configs/check.h"
+#include "configs/escape/quoted.h"
 #include "configs/search_path.h"
-#include "escape/quoted.h"
 
 namespace warpfold::configs {
 

@@ -9,10 +9,10 @@
 #include <set>
 #include <vector>
 
+#include "configs/escape/quoted.h"
+#include "configs/escape/visible.h"
 #include "configs/load.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
-#include "escape/visible.h"
 
 namespace warpfold::configs {
 

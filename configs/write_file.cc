@@ -14,7 +14,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 
 namespace warpfold {
 

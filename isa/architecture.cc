@@ -7,8 +7,8 @@
 
 #include "configs/embedded_file.h"
 #include "configs/enum_values.h"
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 #include "isa/opcode_table.pb.h"
 #include "isa/table_base.h"
 

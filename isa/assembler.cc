@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "isa/operand.h"
 

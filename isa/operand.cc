@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "isa/architecture.h"
 
 namespace warpfold::isa {

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "configs/escape/quoted.h"
 #include "configs/load.h"
 #include "configs/merge.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 
 namespace warpfold::isa {
 

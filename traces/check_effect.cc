@@ -1,6 +1,6 @@
 #include <string_view>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "isa/architecture.h"
 #include "traces/checks.h"
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <string_view>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "isa/architecture.h"
 #include "traces/checks.h"
 #include "traces/stats.h"

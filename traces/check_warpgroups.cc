@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "isa/architecture.h"
 #include "traces/checks.h"
 

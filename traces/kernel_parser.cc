@@ -3,8 +3,8 @@
 #include <limits>
 #include <set>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "isa/assembler.h"
 #include "traces/connect.h"

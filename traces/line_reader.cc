@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "escape/quoted.h"
-#include "escape/utf8.h"
+#include "configs/escape/quoted.h"
+#include "configs/escape/utf8.h"
 #include "traces/validate.h"
 
 namespace warpfold::traces {

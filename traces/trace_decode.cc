@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "isa/architecture.h"
 #include "isa/assembler.h"
 #include "traces/packed_control.h"

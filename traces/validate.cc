@@ -5,7 +5,7 @@
 #include <limits>
 #include <set>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "isa/architecture.h"
 #include "traces/checks.h"
 

@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
+#include "configs/escape/quoted.h"
 #include "configs/launch_sizes.h"
 #include "configs/read_file.h"
-#include "escape/quoted.h"
 #include "traces/import/import.h"
 #include "traces/trace_file.h"
 #include "traces/validate.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "configs/escape/quoted.h"
 #include "configs/gpu.pb.h"
-#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "sim/analytic/block_counts.h"
 #include "sim/sm/make_spec.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 
 namespace warpfold::sim {
 namespace {

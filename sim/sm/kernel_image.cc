@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "isa/architecture.h"
 #include "sim/sm/segments.h"
 #include "sim/sm/warp_placement.h"

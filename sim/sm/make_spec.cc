@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "configs/enum_values.h"
+#include "configs/escape/quoted.h"
 #include "configs/gpu.pb.h"
 #include "configs/resources.h"
-#include "escape/quoted.h"
 #include "isa/architecture.h"
 
 namespace warpfold::sim {

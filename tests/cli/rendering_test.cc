@@ -137,8 +137,8 @@ TEST(Json, WritesCountersAsNumbersAndEnumsAsNames) {
 }
 
 TEST(CommandLine, QuotesWhatAShellWouldSplit) {
-  const char* words[] = {"warpfold", "simulate", "a b.textproto", "--set", "seq=3", "it's", ""};
-  EXPECT_EQ(command_line(7, words), "warpfold simulate 'a b.textproto' --set seq=3 'it'\\''s' ''");
+  EXPECT_EQ(command_line("warpfold", {"simulate", "a b.textproto", "--set", "seq=3", "it's", ""}),
+            "warpfold simulate 'a b.textproto' --set seq=3 'it'\\''s' ''");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <limits>
 
-#include "escape/visible.h"
+#include "configs/escape/visible.h"
 
 namespace warpfold::test {
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "escape/visible.h"
+#include "configs/escape/visible.h"
 #include "tests/fuzz/input.h"
 #include "tools/warpfold/run/slurm.h"
 #include "tools/warpfold/store/presence.h"

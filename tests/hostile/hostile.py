@@ -27,7 +27,7 @@ def byte_of(escape):
 
 
 def is_unseen(letter):
-    """As escape/utf8.h has it."""
+    """As configs/escape/utf8.h has it."""
     code = ord(letter)
     return (code < 0x20 or 0x7F <= code <= 0x9F or code == 0x61C or 0x200E <= code <= 0x200F or 0x2028 <= code <= 0x202E
             or 0x2066 <= code <= 0x2069 or code == 0xFEFF or 0xE0000 <= code <= 0xE007F)

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "escape/visible.h"
+#include "configs/escape/visible.h"
 
 namespace warpfold::perfetto {
 namespace {

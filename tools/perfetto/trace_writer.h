@@ -74,7 +74,7 @@ class TraceWriter {
   Trace trace_;
 };
 
-// A name as the trace shows it: one visible line (escape/visible.h) of at most 200 characters.
+// A name as the trace shows it: one visible line (configs/escape/visible.h) of at most 200 characters.
 std::string shown(const std::string& name);
 
 }  // namespace warpfold::perfetto

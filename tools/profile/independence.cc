@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 
 namespace warpfold::profile {
 

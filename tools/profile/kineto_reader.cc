@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "tools/profile/byte_stream.h"
 #include "tools/profile/launch_collector.h"
 

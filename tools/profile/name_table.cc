@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "configs/embedded_file.h"
+#include "configs/escape/quoted.h"
 #include "configs/load.h"
-#include "escape/quoted.h"
 
 namespace warpfold {
 std::span<const EmbeddedFile> kernel_name_files();  // generated from kernel_names.textproto

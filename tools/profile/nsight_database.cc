@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "tools/profile/launch_collector.h"
 #include "tools/profile/nsight_names.h"
 #include "tools/profile/nsight_reader.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "tools/profile/launch_collector.h"
 #include "tools/profile/nsight_names.h"
 #include "tools/profile/nsight_reader.h"

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/escape/terminal.h"
 #include "configs/layer.pb.h"
 #include "configs/profile.pb.h"
 #include "configs/report.pb.h"
@@ -21,7 +22,6 @@
 #include "configs/scenario.pb.h"
 #include "configs/search_path.h"
 #include "configs/validation.pb.h"
-#include "escape/terminal.h"
 #include "sim/engine/interrupt.h"
 #include "tools/warpfold/commands/dispatch.h"
 #include "tools/warpfold/commands/failure_text.h"

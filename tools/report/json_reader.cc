@@ -8,8 +8,8 @@
 #include <limits>
 #include <optional>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 
 namespace warpfold::report {
 

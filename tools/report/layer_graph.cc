@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "escape/html.h"
-#include "escape/visible.h"
+#include "configs/escape/html.h"
+#include "configs/escape/visible.h"
 #include "tools/report/layer_places.h"
 #include "tools/report/number_text.h"
 #include "tools/report/page.h"

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "configs/embedded_file.h"
-#include "escape/html.h"
+#include "configs/escape/html.h"
 
 namespace warpfold {
 

@@ -6,9 +6,9 @@
 #include <regex>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/read_file.h"
 #include "configs/study.pb.h"
-#include "escape/quoted.h"
 #include "tools/report/difference.h"
 #include "tools/report/findings.h"
 #include "tools/report/json_reader.h"

@@ -12,7 +12,7 @@ import xml.etree.ElementTree as tree
 
 from rst import indented, text_of
 
-# As cmake/Install.cmake installs them.
+# As tools/install/Install.cmake installs them.
 FOLDERS = ["configs", "isa", "traces", "workloads", "sim", "tools/report", "tools/perfetto", "tools/validation", "tools/warpfold"]
 PARTS = ("public-type", "public-func", "public-static-func", "public-attrib", "public-static-attrib", "user-defined")
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/gemm_library.h"
-#include "escape/quoted.h"
 #include "tools/validation/kernels_of_row.h"
 
 namespace warpfold::validation {

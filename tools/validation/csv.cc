@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "escape/utf8.h"
-#include "escape/visible.h"
+#include "configs/escape/utf8.h"
+#include "configs/escape/visible.h"
 
 namespace warpfold::validation {
 

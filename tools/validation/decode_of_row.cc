@@ -1,6 +1,6 @@
 #include <charconv>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "tools/validation/kernels_of_row.h"
 
 namespace warpfold::validation {

@@ -2,7 +2,7 @@
 #include <array>
 #include <string_view>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "tools/validation/kernels_of_row.h"
 
 namespace warpfold::validation {

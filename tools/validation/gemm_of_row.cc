@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "configs/architecture.h"
+#include "configs/escape/quoted.h"
 #include "configs/gemm_library.h"
-#include "escape/quoted.h"
 
 #include "tools/validation/kernels_of_row.h"
 

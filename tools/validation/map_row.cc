@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "configs/check.h"
+#include "configs/escape/quoted.h"
 #include "configs/load.h"
 #include "configs/settings.h"
-#include "escape/quoted.h"
 #include "sim/power/power_model.h"
 #include "tools/validation/gpu_names.h"
 

@@ -5,9 +5,9 @@
 #include <charconv>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
 #include "configs/read_file.h"
-#include "escape/quoted.h"
 
 namespace warpfold::validation {
 

@@ -1,9 +1,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/launch_sizes.h"
 #include "configs/load.h"
-#include "escape/quoted.h"
 #include "tools/validation/operator_rows.h"
 
 namespace warpfold::validation {

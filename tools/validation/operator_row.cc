@@ -4,7 +4,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "tools/validation/operator_rows.h"
 
 namespace warpfold::validation {

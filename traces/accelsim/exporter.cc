@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "isa/architecture.h"
 #include "traces/accelsim/static_code.h"
 #include "traces/accelsim/synthetic_addresses.h"

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <string>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "traces/validate.h"
 
 namespace warpfold::traces::accelsim {

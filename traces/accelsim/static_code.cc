@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "isa/assembler.h"
 
 namespace warpfold::traces::accelsim {

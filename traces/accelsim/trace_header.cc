@@ -3,7 +3,7 @@
 #include <functional>
 #include <map>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "isa/architecture.h"
 #include "traces/accelsim/tokens.h"
 

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "traces/accelsim/tokens.h"
 
 namespace warpfold::traces::accelsim {

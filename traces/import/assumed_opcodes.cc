@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 
 namespace warpfold::sass {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "traces/import/mbarriers.h"
 
 namespace warpfold::sass {

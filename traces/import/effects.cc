@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "traces/access/opcode_access.h"
 #include "traces/access/random_passes.h"
 #include "traces/access/shared_wavefronts.h"

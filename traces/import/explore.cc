@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "isa/operand.h"
 #include "traces/import/effects.h"
 #include "traces/import/follower.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "traces/import/effects.h"
 #include "traces/import/execute.h"
 #include "traces/import/mbarriers.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "configs/escape/quoted.h"
 #include "configs/launch_sizes.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "traces/import/cluster_signals.h"
 #include "traces/import/explore.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "configs/escape/quoted.h"
 #include "configs/lengths.h"
-#include "escape/quoted.h"
 #include "traces/validate.h"
 
 namespace warpfold::sass {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "isa/assembler.h"
 #include "traces/import/annotations.h"
 #include "traces/import/encoding.h"

@@ -1,7 +1,7 @@
 #include <charconv>
 #include <vector>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "traces/import/other_forms.h"
 
 namespace warpfold::sass {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "traces/import/executors.h"
 
 namespace warpfold::sass {

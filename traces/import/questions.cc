@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 
 namespace warpfold::sass {
 namespace {

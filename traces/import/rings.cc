@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "traces/import/mbarriers.h"
 #include "traces/import/reroll.h"
 #include "traces/import/ring_positions.h"

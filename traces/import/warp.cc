@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "traces/import/arithmetic.h"
 
 namespace warpfold::sass {

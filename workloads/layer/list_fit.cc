@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "configs/diagnostic.h"
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "workloads/layer/dimensions.h"
 #include "workloads/layer/signatures.h"
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
 #include "configs/size_limits.h"
-#include "escape/quoted.h"
 #include "workloads/layer/counts.h"
 #include "workloads/layer/dimensions.h"
 #include "workloads/layer/list_fit.h"

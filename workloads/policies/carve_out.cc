@@ -2,8 +2,8 @@
 // random numbers beside a GEMM.
 #include <cmath>
 
+#include "configs/escape/quoted.h"
 #include "configs/resources.h"
-#include "escape/quoted.h"
 #include "workloads/policies/graph.h"
 #include "workloads/policies/plan.h"
 

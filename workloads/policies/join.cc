@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "isa/architecture.h"
 #include "workloads/common/cta_footprint.h"
 #include "workloads/common/program.h"

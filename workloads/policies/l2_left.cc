@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 #include "workloads/common/key_reuse.h"
 #include "workloads/common/stream_bytes.h"
 #include "workloads/policies/plan.h"

@@ -5,7 +5,7 @@
 #include <set>
 #include <variant>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "isa/architecture.h"
 #include "workloads/common/program.h"
 #include "workloads/policies/instructions.h"

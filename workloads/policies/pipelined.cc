@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <map>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "workloads/policies/graph.h"
 #include "workloads/policies/plan.h"
 #include "workloads/workloads.h"

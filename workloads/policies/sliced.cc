@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "configs/escape/quoted.h"
 #include "configs/resources.h"
-#include "escape/quoted.h"
 #include "workloads/common/occupancy.h"
 #include "workloads/policies/graph.h"
 #include "workloads/policies/plan.h"

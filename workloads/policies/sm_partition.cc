@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "workloads/policies/cache_shares.h"
 #include "workloads/policies/graph.h"
 #include "workloads/policies/plan.h"

@@ -2,7 +2,7 @@
 // and end with the GEMM's CTA, need no launch, and share its registers and shared memory.
 #include <algorithm>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "traces/validate.h"
 #include "workloads/common/occupancy.h"
 #include "workloads/policies/graph.h"

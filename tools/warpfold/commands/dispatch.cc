@@ -5,10 +5,11 @@
 #include <sstream>
 #include <string_view>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/run/limits.h"
+#include "tools/warpfold/run/log.h"
 
 namespace warpfold::cli {
 
@@ -60,7 +61,7 @@ std::string usage() {
     text.append("  ").append(command.name).append(14 - command.name.size(), ' ').append(command.summary).append("\n");
   }
   text += "\nOptions\n  --help     this text; warpfold COMMAND --help has the options of a command\n  --version  the version\n\n" +
-          limit_help() +
+          limit_help() + log_help() +
           "\n"
           "Exit codes: 0 success, 2 the input is invalid (one line on stderr), 3 the simulated program deadlocks\n"
           "(a report on stderr), 4 --time-limit or --memory-limit is reached, 5 a file or standard output cannot be written (one\n"
@@ -91,9 +92,8 @@ Outcome<std::string> answer(const std::vector<std::string>& words) {
   if (words.empty()) return user_error("a command is missing; see warpfold --help");
   std::ostringstream text;
   const StandardOutput captured(text);
-  std::string line = "warpfold";
-  for (const std::string& word : words) line += " " + shell_word(word);
-  if (auto done = dispatch(words.front(), {{words.begin() + 1, words.end()}, line}); !done) return std::unexpected(done.error());
+  if (auto done = dispatch(words.front(), {{words.begin() + 1, words.end()}, command_line("warpfold", words)}); !done)
+    return std::unexpected(done.error());
   return text.str();
 }
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "escape/terminal.h"
-#include "escape/visible.h"
+#include "configs/escape/terminal.h"
+#include "configs/escape/visible.h"
 #include "tools/warpfold/failure.h"
 
 namespace warpfold::cli {

@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
+#include "configs/escape/quoted.h"
 #include "configs/flat_fields.h"
 #include "configs/load.h"
 #include "configs/near_miss.h"
 #include "configs/search_path.h"
-#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/commands/failure_text.h"

@@ -2,13 +2,13 @@
 
 #include <filesystem>
 
+#include "configs/escape/quoted.h"
+#include "configs/escape/visible.h"
 #include "configs/gpu_balance.h"
 #include "configs/load.h"
 #include "configs/merge.h"
 #include "configs/search_path.h"
 #include "configs/settings.h"
-#include "escape/quoted.h"
-#include "escape/visible.h"
 #include "isa/architecture.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/run/file_kind.h"

@@ -1,8 +1,8 @@
 #include <charconv>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/commands/policy_names.h"
 #include "tools/warpfold/render/hot_table.h"

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "configs/escape/quoted.h"
+#include "configs/escape/text_format.h"
 #include "configs/load.h"
-#include "escape/quoted.h"
-#include "escape/text_format.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/progress.h"

@@ -1,10 +1,10 @@
 #include <charconv>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/gemm_library.h"
 #include "configs/near_miss.h"
 #include "configs/size_limits.h"
-#include "escape/quoted.h"
 #include "tools/report/layer_graph.h"
 #include "tools/report/saved_result.h"
 #include "tools/warpfold/commands/commands.h"

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "configs/escape/quoted.h"
+#include "configs/escape/visible.h"
 #include "configs/near_miss.h"
 #include "configs/read_file.h"
 #include "configs/search_path.h"
-#include "escape/quoted.h"
-#include "escape/visible.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/table.h"
 

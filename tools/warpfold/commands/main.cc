@@ -9,12 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "escape/terminal.h"
+#include "configs/escape/terminal.h"
 #include "tools/warpfold/commands/dispatch.h"
 #include "tools/warpfold/commands/failure_text.h"
 #include "tools/warpfold/render/output.h"
 #include "tools/warpfold/run/interrupt.h"
 #include "tools/warpfold/run/limits.h"
+#include "tools/warpfold/run/log.h"
 
 namespace warpfold::cli {
 
@@ -37,10 +38,14 @@ int run(int argc, const char* const* argv) {
   // A write beyond `ulimit -f` then fails and is reported like any failed write.
   std::signal(SIGXFSZ, SIG_IGN);
   stop_on_signals();
-  Outcome<void> done = enforce_limits(words);
+  Outcome<void> done = start_log(words);
+  // Without the log's option: a result is the same with a log and without.
+  const std::string line = command_line(argc > 0 ? argv[0] : "warpfold", words);
+  if (done) done = enforce_limits(words);
   if (done && words.empty()) done = user_error("a command is missing; see warpfold --help");
   if (done) {
-    done = unless_stopped([&] { return dispatch(words.front(), {{words.begin() + 1, words.end()}, command_line(argc, argv)}); },
+    const LoggedPhase phase(LogLevel::kInfo, words.front());
+    done = unless_stopped([&] { return dispatch(words.front(), {{words.begin() + 1, words.end()}, line}); },
                           [] { return "no result is kept"; });
   }
   if (done) done = close_standard_output();

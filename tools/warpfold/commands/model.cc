@@ -2,8 +2,8 @@
 #include <charconv>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 #include "sim/analytic/stored_bits.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/figures/chain.h"

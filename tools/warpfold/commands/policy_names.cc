@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 #include "workloads/policies/policy.h"
 
 namespace warpfold::cli {

@@ -3,8 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 #include "tools/perfetto/step_trace.h"
 #include "tools/profile/replay.h"
 #include "tools/report/saved_result.h"

@@ -2,7 +2,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "tools/report/ranking.h"
 #include "tools/report/saved_result.h"
 #include "tools/report/verdict.h"

@@ -6,10 +6,10 @@
 #include <sstream>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/load.h"
 #include "configs/near_miss.h"
 #include "configs/study_of_scenario.h"
-#include "escape/quoted.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/commands/policy_names.h"
 #include "tools/warpfold/render/front_plot.h"

@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
+#include "configs/escape/quoted.h"
 #include "configs/load.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "isa/control_code_assigner.h"
 #include "tools/warpfold/commands/trace_verbs.h"

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "tools/warpfold/commands/trace_verbs.h"
 #include "tools/warpfold/render/table.h"
 #include "traces/loop_stats.h"

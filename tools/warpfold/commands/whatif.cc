@@ -2,9 +2,9 @@
 #include <charconv>
 #include <cmath>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
 #include "configs/resources.h"
-#include "escape/quoted.h"
 #include "tools/report/saved_result.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/commands/policy_names.h"

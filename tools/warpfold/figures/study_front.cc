@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/expression.h"
 #include "configs/study_words.h"
-#include "escape/quoted.h"
 
 namespace warpfold::cli {
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "configs/enum_values.h"
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 #include "tools/validation/statistics.h"
 
 namespace warpfold::cli {

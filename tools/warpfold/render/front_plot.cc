@@ -1,6 +1,6 @@
 #include "tools/warpfold/render/front_plot.h"
 
-#include "escape/gnuplot.h"
+#include "configs/escape/gnuplot.h"
 #include "tools/warpfold/render/table.h"
 
 namespace warpfold::cli {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "escape/json.h"
+#include "configs/escape/json.h"
 
 namespace warpfold::cli {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "configs/diagnostic.h"
-#include "escape/gnuplot.h"
+#include "configs/escape/gnuplot.h"
 #include "tools/warpfold/figures/layer_quantity.h"
 #include "tools/warpfold/render/table.h"
 

@@ -8,10 +8,10 @@
 #include <system_error>
 #include <utility>
 
+#include "configs/escape/quoted.h"
+#include "configs/escape/terminal.h"
 #include "configs/near_miss.h"
 #include "configs/write_file.h"
-#include "escape/quoted.h"
-#include "escape/terminal.h"
 
 namespace warpfold::cli {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "escape/visible.h"
+#include "configs/escape/visible.h"
 #include "tools/report/number_text.h"
 #include "tools/warpfold/figures/ratio.h"
 #include "tools/warpfold/render/json.h"

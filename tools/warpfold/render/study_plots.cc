@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "escape/gnuplot.h"
+#include "configs/escape/gnuplot.h"
 #include "tools/warpfold/render/layer_roofs.h"
 #include "tools/warpfold/render/table.h"
 

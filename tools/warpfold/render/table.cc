@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "escape/csv.h"
-#include "escape/json.h"
-#include "escape/visible.h"
+#include "configs/escape/csv.h"
+#include "configs/escape/json.h"
+#include "configs/escape/visible.h"
 
 namespace warpfold::cli {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "traces/loop_stats.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "escape/gnuplot.h"
+#include "configs/escape/gnuplot.h"
 #include "tools/warpfold/render/table.h"
 
 namespace warpfold::cli {

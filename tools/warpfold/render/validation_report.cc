@@ -6,9 +6,9 @@
 #include <map>
 #include <vector>
 
-#include "escape/gnuplot.h"
-#include "escape/markdown.h"
-#include "escape/visible.h"
+#include "configs/escape/gnuplot.h"
+#include "configs/escape/markdown.h"
+#include "configs/escape/visible.h"
 #include "tools/warpfold/figures/validation_figures.h"
 #include "tools/warpfold/render/json.h"
 #include "tools/warpfold/render/table.h"

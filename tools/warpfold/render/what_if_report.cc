@@ -167,7 +167,7 @@ std::string what_if_text(const configs::Result& result) {
 
 std::string what_if_csv(const configs::Result& result) {
   constexpr int kDecimals = 6;
-  // A cell that begins with - would be a formula in a spreadsheet (escape/csv.h).
+  // A cell that begins with - would be a formula in a spreadsheet (configs/escape/csv.h).
   const std::string command = "warpfold simulate SCENARIO ";
   Table table({"scenario", "policy", "gpu", "resource", "kind", "direction", "factor", "settings", "total_cycles", "total_time_us",
                "speedup", "kernel", "cycles", "time_us", "kernel_speedup", "bound_by", "fold_mode", "not_run", "command"});

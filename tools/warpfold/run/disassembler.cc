@@ -11,7 +11,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "tools/warpfold/render/open_file.h"
 
 namespace warpfold::cli {

@@ -7,6 +7,8 @@
 
 #include "configs/base_chain.h"
 #include "configs/check.h"
+#include "configs/escape/quoted.h"
+#include "configs/escape/visible.h"
 #include "configs/load.h"
 #include "configs/model.h"
 #include "configs/operator_kernels.h"
@@ -15,8 +17,6 @@
 #include "configs/scenario_changes.h"
 #include "configs/search_path.h"
 #include "configs/settings.h"
-#include "escape/quoted.h"
-#include "escape/visible.h"
 #include "tools/warpfold/run/file_kind.h"
 #include "workloads/layer/listed.h"
 

@@ -11,10 +11,11 @@
 #include <sstream>
 #include <string_view>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "tools/warpfold/run/available_memory.h"
 #include "tools/warpfold/run/interrupt.h"
 #include "tools/warpfold/run/sanitized.h"
+#include "tools/warpfold/run/take_option.h"
 
 namespace warpfold::cli {
 
@@ -68,23 +69,6 @@ std::string size_text(double bytes) {
   return text.str();
 }
 
-// Removes `option` from the words, as "--option VALUE" or "--option=VALUE", and returns its value.
-Outcome<std::optional<std::string>> take(std::vector<std::string>& words, std::string_view option) {
-  std::optional<std::string> value;
-  for (auto word = words.begin(); word != words.end();) {
-    const bool joined = word->size() > option.size() && word->starts_with(option) && (*word)[option.size()] == '=';
-    if (*word != option && !joined) {
-      ++word;
-      continue;
-    }
-    if (!joined && word + 1 == words.end())
-      return user_error("the required argument for option '" + escape::unquoted(*word) + "' is missing");
-    value = joined ? word->substr(option.size() + 1) : *(word + 1);
-    word = words.erase(word, word + (joined ? 1 : 2));
-  }
-  return value;
-}
-
 void limit_memory(double bytes) {
   struct rlimit limit{};
   if (kSanitized || getrlimit(RLIMIT_DATA, &limit) != 0) return;
@@ -105,9 +89,9 @@ std::string limit_help() {
 }
 
 Outcome<void> enforce_limits(std::vector<std::string>& words) {
-  const auto time = take(words, kTime);
+  const auto time = take_option(words, kTime);
   if (!time) return std::unexpected(time.error());
-  const auto memory = take(words, kMemory);
+  const auto memory = take_option(words, kMemory);
   if (!memory) return std::unexpected(memory.error());
   if (*memory) {
     const auto bytes = quantity(**memory, kBytes);

@@ -6,12 +6,13 @@
 #include <sstream>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
 #include "configs/settings.h"
 #include "configs/write_file.h"
-#include "escape/quoted.h"
 #include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/limits.h"
+#include "tools/warpfold/run/log.h"
 
 namespace warpfold::cli {
 
@@ -45,9 +46,9 @@ std::string shell_word(const std::string& word) {
   return quoted.append(1, '\'');
 }
 
-std::string command_line(int argc, const char* const* argv) {
-  std::string line;
-  for (int i = 0; i < argc; ++i) line.append(i == 0 ? "" : " ").append(shell_word(argv[i]));
+std::string command_line(const std::string& program, const std::vector<std::string>& words) {
+  std::string line = shell_word(program);
+  for (const std::string& word : words) line += " " + shell_word(word);
   return line;
 }
 
@@ -165,7 +166,7 @@ Outcome<void> Options::check_written() const {
 
 std::string Options::help() const {
   std::ostringstream out;
-  out << usage_ << "\n" << visible_ << "\n" << limit_help() << "\nExamples:\n" << examples_;
+  out << usage_ << "\n" << visible_ << "\n" << limit_help() << log_help() << "\nExamples:\n" << examples_;
   return out.str();
 }
 

@@ -14,7 +14,7 @@ namespace warpfold::cli {
 std::string shell_word(const std::string& word);
 
 // Returns the command line of the program, for provenance.
-std::string command_line(int argc, const char* const* argv);
+std::string command_line(const std::string& program, const std::vector<std::string>& words);
 
 // The arguments of a subcommand.
 struct Invocation {

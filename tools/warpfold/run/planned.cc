@@ -7,6 +7,7 @@
 #include "sim/gpu/admission.h"
 #include "sim/sm/make_spec.h"
 #include "tools/warpfold/run/launches.h"
+#include "tools/warpfold/run/log.h"
 #include "workloads/policies/plan.h"
 
 namespace warpfold::cli {
@@ -68,6 +69,7 @@ Expected<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMak
 
 Expected<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMaker& kernels, const configs::Places& places,
                                 TileTuner& tuner) {
+  const LoggedPhase phase(LogLevel::kDebug, "planning of policy " + configs::PolicyKind_Name(scenario.policy().kind()));
   auto choices = tuner.tune(scenario);
   if (!choices) return std::unexpected(placed(choices.error(), kernels, places));
   auto plan = policies::make_plan(scenario, kernels);

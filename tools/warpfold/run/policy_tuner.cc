@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "tools/report/number_text.h"
+#include "tools/warpfold/run/log.h"
 #include "tools/warpfold/run/runner.h"
 #include "workloads/policies/policy.h"
 
@@ -111,6 +113,11 @@ Outcome<std::optional<PolicyTuner::Taken>> PolicyTuner::tune(const configs::Scen
   if (!by_default || best != trials.begin()) said.set_settings(text_of(best->planned.scenario.policy(), scenario.policy()));
   said.set_tried(static_cast<uint32_t>(trials.size()));
   if (by_default) said.set_default_time_us(trials.front().result.total_time_us());
+  log_info([&] {
+    return "policy " + said.policy() + ": " + std::to_string(said.tried()) + " settings tried within " +
+           report::percent_text(options_.folding.options.error) +
+           ", fastest: " + (said.settings().empty() ? "those of the policy's defaults" : said.settings());
+  });
   return Taken{std::move(best->planned), std::move(said)};
 }
 

@@ -6,9 +6,9 @@
 #include <map>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/load.h"
 #include "configs/search_path.h"
-#include "escape/quoted.h"
 #include "tools/profile/occupied.h"
 #include "tools/profile/profile_reader.h"
 #include "tools/profile/reading.h"

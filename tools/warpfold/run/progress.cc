@@ -9,7 +9,8 @@
 #include <mutex>
 #include <utility>
 
-#include "escape/visible.h"
+#include "configs/escape/visible.h"
+#include "tools/warpfold/run/log.h"
 
 namespace warpfold::cli {
 
@@ -17,7 +18,8 @@ namespace {
 
 constexpr const char* kClearLine = "\r\x1b[K";
 
-bool on_terminal() { return isatty(STDERR_FILENO) != 0; }
+// A log has lines of its own there.
+bool on_terminal() { return isatty(STDERR_FILENO) != 0 && !logs(LogLevel::kInfo); }
 
 // The outermost bar, with the lock that keeps its line apart from other output.
 struct Terminal {

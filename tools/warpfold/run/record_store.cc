@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <string_view>
 
+#include "configs/escape/quoted.h"
 #include "configs/read_file.h"
 #include "configs/write_file.h"
-#include "escape/quoted.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/render/json.h"
 #include "tools/warpfold/render/output.h"

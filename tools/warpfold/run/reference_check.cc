@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "sim/chip/reference.h"
 #include "sim/sm/make_spec.h"
 #include "tools/warpfold/run/parallel.h"

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <thread>
 
+#include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
-#include "escape/quoted.h"
 
 namespace warpfold::cli {
 

@@ -4,10 +4,12 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
+#include "tools/report/number_text.h"
 #include "tools/warpfold/figures/binding.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/figures/estimated_runs.h"
@@ -17,6 +19,7 @@
 #include "tools/warpfold/figures/result.h"
 #include "tools/warpfold/figures/slowdown.h"
 #include "tools/warpfold/run/launches.h"
+#include "tools/warpfold/run/log.h"
 #include "tools/warpfold/run/parallel.h"
 #include "tools/warpfold/run/progress.h"
 #include "tools/warpfold/run/reference_check.h"
@@ -65,6 +68,47 @@ class Runner::Kernels {
   std::vector<const policies::PlannedKernel*> distinct_;
 };
 
+namespace {
+
+std::string_view how_folded(sim::Folded mode) {
+  switch (mode) {
+    case sim::Folded::kOff:
+      return "replayed as asked";
+    case sim::Folded::kNone:
+      return "replayed, since no state recurred";
+    case sim::Folded::kExact:
+      return "fast-forwarded where states recurred";
+    case sim::Folded::kBounded:
+      return "sampled where no state recurred";
+  }
+  return "";
+}
+
+// "71,173 cycles; 3 of 132 SMs simulated, sampled where no state recurred, within 0.15 %: 1,200 of 3,400 instructions replayed"
+std::string text_of_run(const sim::Outcome& outcome, uint32_t sms) {
+  const auto text = [](uint64_t count) { return report::with_thousands(std::to_string(count)); };
+  const sim::FoldReport& fold = outcome.fold;
+  return text(outcome.total_cycles) + " cycles; " + std::to_string(outcome.sms_simulated) + " of " + std::to_string(sms) +
+         " SMs simulated, " + std::string(how_folded(fold.mode)) +
+         (fold.error_bound > 0 ? ", within " + report::percent_text(fold.error_bound) : "") + ": " +
+         text(fold.instructions_replayed) + " of " + text(fold.instructions_of_classes) + " instructions replayed";
+}
+
+// How many of the runs that an outcome is made of an earlier one has as well.
+class SharedRuns {
+ public:
+  size_t count(const sim::Outcome& outcome) {
+    size_t shared = 0;
+    for (const auto& fold : outcome.folds) shared += seen_.insert(fold).second ? 0 : 1;
+    return shared;
+  }
+
+ private:
+  std::set<std::shared_ptr<const sim::FoldReport>> seen_;  // looked up, never walked: its order is that of addresses
+};
+
+}  // namespace
+
 // `others` may differ from `simulation` only in bounds; the outcome may then also hold for them.
 Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const std::vector<const Simulation*>& others,
                                        const sim::FoldOptions& fold) const {
@@ -77,7 +121,10 @@ Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const std::
                        .run_cache = known_.get(),
                        .keep_runs = true};
   for (const Simulation* other : others) options.alternative_bounds.push_back(sim::bounds_of(other->launches));
+  const Stopwatch watch;
   auto outcome = sim::simulate(simulation.gpu, simulation.launches, options);
+  if (outcome)
+    log_info([&] { return simulation.what + ": " + text_of_run(*outcome, simulation.gpu.sm_count()) + ", in " + watch.text(); });
   if (!outcome) {
     Diagnostic diagnostic = outcome.error();
     if (diagnostic.file.empty()) diagnostic.file = kernels_.file();
@@ -122,6 +169,11 @@ Outcome<std::vector<sim::Outcome>> Runner::simulate_all(const std::vector<Simula
       const Outcome<sim::Outcome>& first = *ended[group.front()];
       for (size_t n = 1; n < group.size(); ++n) {
         auto same = first ? sim::under_alternative_bounds(*first, n - 1) : std::nullopt;
+        log_info([&] {
+          return simulations[group[n]].what + ": " +
+                 (same ? "the run of " + simulations[group.front()].what + ", in which no CTA met the bounds that differ"
+                       : "a simulation of its own, since the bounds differ from those of " + simulations[group.front()].what);
+        });
         if (same) {
           ended[group[n]] = std::move(*same);
         } else {
@@ -131,9 +183,16 @@ Outcome<std::vector<sim::Outcome>> Runner::simulate_all(const std::vector<Simula
     }
   }
   std::vector<sim::Outcome> outcomes;
-  for (auto& each : ended) {
-    if (!*each) return std::unexpected(each->error());
-    outcomes.push_back(std::move(**each));
+  SharedRuns shared;
+  for (size_t i = 0; i < ended.size(); ++i) {
+    if (!*ended[i]) return std::unexpected(ended[i]->error());
+    outcomes.push_back(std::move(**ended[i]));
+    const size_t count = shared.count(outcomes.back());
+    if (count == 0) continue;
+    log_info([&] {
+      return simulations[i].what + ": " + std::to_string(count) + " of its " + std::to_string(outcomes.back().folds.size()) +
+             " runs are shared with simulations above";
+    });
   }
   return outcomes;
 }
@@ -210,7 +269,12 @@ Outcome<std::vector<sim::Outcome>> Runner::simulate_at_clocks(std::vector<Planne
   std::vector<bool> moved(planned.size(), true);
   for (int round = 1; round <= kMostRounds && std::ranges::find(moved, true) != moved.end(); ++round) {
     for (size_t p = 0; p < planned.size(); ++p) {
-      if (moved[p] && clocks[p]) planned[p].scenario.mutable_gpu()->set_clock_mhz(clocks[p]->mhz());
+      if (!moved[p] || !clocks[p]) continue;
+      planned[p].scenario.mutable_gpu()->set_clock_mhz(clocks[p]->mhz());
+      log_info([&] {
+        return "policy " + configs::PolicyKind_Name(planned[p].scenario.policy().kind()) + ": simulated at " +
+               report::rounded(clocks[p]->mhz()) + " MHz, the clock that the power limit leaves, round " + std::to_string(round);
+      });
     }
     const std::vector<Simulation> all = simulations_of(planned, kernels);
     std::vector<size_t> wanted;

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "sim/plan/outcome_difference.h"
 #include "tools/report/number_text.h"
 #include "tools/warpfold/run/parallel.h"

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <memory>
 
-#include "escape/quoted.h"
-#include "escape/visible.h"
+#include "configs/escape/quoted.h"
+#include "configs/escape/visible.h"
 #include "tools/warpfold/run/options.h"
 
 namespace warpfold::cli {

@@ -4,10 +4,10 @@
 #include <string_view>
 #include <utility>
 
+#include "configs/escape/quoted.h"
+#include "configs/escape/visible.h"
 #include "configs/near_miss.h"
 #include "configs/read_file.h"
-#include "escape/quoted.h"
-#include "escape/visible.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/run/layer_inputs.h"
 #include "tools/warpfold/run/record_store.h"

@@ -6,9 +6,9 @@
 #include <thread>
 #include <utility>
 
+#include "configs/escape/quoted.h"
+#include "configs/escape/text_format.h"
 #include "configs/read_file.h"
-#include "escape/quoted.h"
-#include "escape/text_format.h"
 #include "sim/engine/interrupt.h"
 #include "tools/warpfold/figures/study_wanted.h"
 #include "tools/warpfold/render/output.h"

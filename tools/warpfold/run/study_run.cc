@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 #include "tools/warpfold/figures/study_wanted.h"
 #include "tools/warpfold/render/output.h"
 #include "tools/warpfold/run/interrupt.h"

@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <utility>
 
+#include "configs/escape/quoted.h"
+#include "configs/escape/visible.h"
 #include "configs/load.h"
 #include "configs/near_miss.h"
 #include "configs/search_path.h"
-#include "escape/quoted.h"
-#include "escape/visible.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/figures/study_figures.h"
 #include "tools/warpfold/figures/study_record.h"

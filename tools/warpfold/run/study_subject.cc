@@ -1,6 +1,6 @@
 #include "tools/warpfold/run/study_subject.h"
 
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 
 namespace warpfold::cli {
 

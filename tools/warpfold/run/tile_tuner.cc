@@ -5,9 +5,11 @@
 #include <optional>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/gemm_library.h"
-#include "escape/quoted.h"
 #include "sim/analytic/limiters.h"
+#include "tools/report/number_text.h"
+#include "tools/warpfold/run/log.h"
 #include "workloads/ampere_gemm/candidates.h"
 #include "workloads/blackwell_gemm/candidates.h"
 #include "workloads/hopper_gemm/candidates.h"
@@ -119,6 +121,20 @@ Expected<uint64_t> simulated_cycles(const Candidate& candidate, const configs::G
   return outcome->total_cycles;
 }
 
+void log_choice(const std::string& kernel, const configs::TileChoice& said) {
+  const auto simulated = std::ranges::count_if(said.candidates(), [](const auto& each) { return each.cycles() > 0; });
+  log_info([&] {
+    return kernel + ": " + said.library() + " offers " + std::to_string(said.candidates_size()) + " GEMMs; " +
+           std::to_string(simulated) + " simulated, in the order of their lower bounds; taken: " + said.taken();
+  });
+  for (const configs::TileCandidate& each : said.candidates()) {
+    log_debug([&] {
+      return kernel + ": " + each.kernel() + ": at least " + report::rounded(each.lower_bound_cycles()) + " cycles" +
+             (each.cycles() > 0 ? ", simulated " + report::with_thousands(std::to_string(each.cycles())) : "");
+    });
+  }
+}
+
 }  // namespace
 
 std::vector<configs::Kernel> kernels_of_gemm(const configs::Kernel& kernel) {
@@ -173,6 +189,7 @@ Expected<TileTuner::Choice> TileTuner::choose(const configs::Kernel& kernel, con
     said.set_lower_bound_cycles(candidate.bound);
     said.set_slower(candidate.at_least() / candidates.front().at_least() - 1);
   }
+  log_choice(kernel.name(), choice.said);
   return choice;
 }
 

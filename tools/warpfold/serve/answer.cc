@@ -2,9 +2,9 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include "configs/escape/json.h"
 #include "configs/report.pb.h"
 #include "configs/result.pb.h"
-#include "escape/json.h"
 #include "tools/report/saved_result.h"
 #include "tools/warpfold/failure.h"
 #include "tools/warpfold/render/json.h"

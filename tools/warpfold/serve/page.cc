@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "configs/embedded_file.h"
+#include "configs/escape/html.h"
+#include "configs/escape/json.h"
 #include "configs/resources.h"
-#include "escape/html.h"
-#include "escape/json.h"
 #include "tools/report/page.h"
 
 namespace warpfold {

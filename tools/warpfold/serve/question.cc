@@ -8,12 +8,12 @@
 #include <cctype>
 #include <memory>
 
+#include "configs/escape/quoted.h"
+#include "configs/escape/visible.h"
 #include "configs/load.h"
 #include "configs/near_miss.h"
 #include "configs/scenario.pb.h"
 #include "configs/settings.h"
-#include "escape/quoted.h"
-#include "escape/visible.h"
 #include "tools/warpfold/run/options.h"
 
 namespace warpfold::serve {

@@ -11,8 +11,8 @@
 #include <iomanip>
 #include <sstream>
 
+#include "configs/escape/quoted.h"
 #include "configs/write_file.h"
-#include "escape/quoted.h"
 
 namespace warpfold::cli {
 

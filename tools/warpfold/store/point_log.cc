@@ -11,8 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/write_file.h"
-#include "escape/quoted.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/render/output.h"
 

@@ -10,8 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/read_file.h"
-#include "escape/quoted.h"
 #include "sim/engine/interrupt.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/render/output.h"

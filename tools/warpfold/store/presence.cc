@@ -17,8 +17,8 @@
 #include <sstream>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "configs/write_file.h"
-#include "escape/quoted.h"
 #include "tools/warpfold/render/output.h"
 
 namespace warpfold::cli {

@@ -68,12 +68,12 @@ target_include_directories(warpfold_all INTERFACE $<INSTALL_INTERFACE:${CMAKE_IN
 target_compile_features(warpfold_all INTERFACE cxx_std_23)
 install(TARGETS ${rooms} warpfold_flags warpfold_all EXPORT Warpfold ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/warpfold COMPONENT library)
 install(EXPORT Warpfold NAMESPACE Warpfold:: FILE WarpfoldTargets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Warpfold COMPONENT library)
-configure_package_config_file(cmake/WarpfoldConfig.cmake.in ${CMAKE_BINARY_DIR}/WarpfoldConfig.cmake
+configure_package_config_file(tools/install/WarpfoldConfig.cmake.in ${CMAKE_BINARY_DIR}/WarpfoldConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Warpfold PATH_VARS CMAKE_INSTALL_DATADIR)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/WarpfoldConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/WarpfoldConfig.cmake ${CMAKE_BINARY_DIR}/WarpfoldConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Warpfold COMPONENT library)
-file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS escape/*.h configs/*.h isa/*.h traces/*.h workloads/*.h sim/*.h tools/report/*.h
+file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS configs/*.h isa/*.h traces/*.h workloads/*.h sim/*.h tools/report/*.h
   tools/perfetto/*.h tools/profile/*.h tools/validation/*.h tools/warpfold/*.h)
 foreach(header ${headers})
   cmake_path(GET header PARENT_PATH folder)
@@ -111,7 +111,7 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME warpfold)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS gnuplot-nox)  # draws the pictures of a study
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libwarpfold-dev)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "libprotobuf-dev, libboost1.74-dev, libboost-program-options-dev, libzstd-dev, liblzma-dev, zlib1g-dev, libxxhash-dev, libre2-dev, libsqlite3-dev, pkg-config")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "libprotobuf-dev, libboost1.74-dev, libboost-program-options-dev, libzstd-dev, liblzma-dev, zlib1g-dev, libxxhash-dev, libre2-dev, libsqlite3-dev, libspdlog-dev, pkg-config")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-warpfold)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "warpfold (= ${PROJECT_VERSION}), python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), python3 (<< ${Python_VERSION_MAJOR}.${next_python})")

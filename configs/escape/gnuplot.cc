@@ -1,6 +1,6 @@
-#include "escape/gnuplot.h"
+#include "configs/escape/gnuplot.h"
 
-#include "escape/visible.h"
+#include "configs/escape/visible.h"
 
 namespace warpfold::escape {
 

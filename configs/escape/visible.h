@@ -7,7 +7,7 @@
 namespace warpfold::escape {
 
 // `text` in one line of valid UTF-8 in which every character is seen: \n, \t and \r for those three, \x1b for other control
-// characters of ASCII and for bytes that are no UTF-8, \u{202e} for what else is unseen (escape/utf8.h). All else stays as it is,
+// characters of ASCII and for bytes that are no UTF-8, \u{202e} for what else is unseen (utf8.h). All else stays as it is,
 // the backslash too, so that ordinary names do not change. For every place where a text of the input stands in prose: cells of
 // tables, lines of reports, names of tracks.
 std::string visible(std::string_view text);

@@ -1,8 +1,8 @@
-#include "escape/json.h"
+#include "configs/escape/json.h"
 
 #include <algorithm>
 
-#include "escape/utf8.h"
+#include "configs/escape/utf8.h"
 
 namespace warpfold::escape {
 

@@ -1,6 +1,6 @@
-#include "escape/html.h"
+#include "configs/escape/html.h"
 
-#include "escape/terminal.h"
+#include "configs/escape/terminal.h"
 
 namespace warpfold::escape {
 

@@ -1,4 +1,4 @@
-#include "escape/utf8.h"
+#include "configs/escape/utf8.h"
 
 namespace warpfold::escape {
 

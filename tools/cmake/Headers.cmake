@@ -50,4 +50,6 @@ set(library_headers
   <google/protobuf/descriptor.h> <google/protobuf/generated_message_util.h> <google/protobuf/message.h> <google/protobuf/repeated_field.h>)
 warpfold_headers(hot_headers HEADERS ${library_headers} LINKS protobuf::libprotobuf)
 warpfold_headers(room_headers HEADERS ${library_headers} OPTIONS ${hardened} LINKS protobuf::libprotobuf)
-warpfold_headers(plain_headers HEADERS ${library_headers} OPTIONS ${no_hurry} ${hardened} LINKS protobuf::libprotobuf)
+if(WARPFOLD_SANITIZE)
+  warpfold_headers(plain_headers HEADERS ${library_headers} OPTIONS ${no_hurry} ${hardened} LINKS protobuf::libprotobuf)
+endif()

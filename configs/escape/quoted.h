@@ -6,7 +6,7 @@
 
 namespace warpfold::escape {
 
-// A name or a value of the input, as a message quotes it: in double quotes, visible (escape/visible.h), at most 80 characters of
+// A name or a value of the input, as a message quotes it: in double quotes, visible (visible.h), at most 80 characters of
 // it, so that a message stays a line whatever the input is:
 //
 //   "clo\x1b[31mck_mhz"

@@ -1,10 +1,10 @@
-#include "escape/csv.h"
+#include "configs/escape/csv.h"
 
 #include <algorithm>
 #include <charconv>
 #include <system_error>
 
-#include "escape/visible.h"
+#include "configs/escape/visible.h"
 
 namespace warpfold::escape {
 

@@ -6,7 +6,7 @@
 namespace warpfold::escape {
 
 // A program of gnuplot runs what its lines say, `backquotes` in double quotes and system() included. Three places take a text of
-// the input; each is one visible line (escape/visible.h), because a line break ends a quoted text and begins a command. Programs
+// the input; each is one visible line (visible.h), because a line break ends a quoted text and begins a command. Programs
 // state noenhanced for the whole terminal, so that no name is read as markup ({/Symbol a}, x^2, a_b). A blank parts ]]>, which
 // gnuplot 5.4 would write into an SVG as it is, where XML does not allow it.
 

@@ -1,8 +1,8 @@
-#include "escape/terminal.h"
+#include "configs/escape/terminal.h"
 
 #include <algorithm>
 
-#include "escape/visible.h"
+#include "configs/escape/visible.h"
 
 namespace warpfold::escape {
 

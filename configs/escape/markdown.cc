@@ -1,9 +1,9 @@
-#include "escape/markdown.h"
+#include "configs/escape/markdown.h"
 
 #include <algorithm>
 #include <cctype>
 
-#include "escape/visible.h"
+#include "configs/escape/visible.h"
 
 namespace warpfold::escape {
 

@@ -6,16 +6,16 @@
 #include <algorithm>
 #include <string>
 
-#include "escape/csv.h"
-#include "escape/gnuplot.h"
-#include "escape/html.h"
-#include "escape/json.h"
-#include "escape/markdown.h"
-#include "escape/quoted.h"
-#include "escape/terminal.h"
-#include "escape/text_format.h"
-#include "escape/utf8.h"
-#include "escape/visible.h"
+#include "configs/escape/csv.h"
+#include "configs/escape/gnuplot.h"
+#include "configs/escape/html.h"
+#include "configs/escape/json.h"
+#include "configs/escape/markdown.h"
+#include "configs/escape/quoted.h"
+#include "configs/escape/terminal.h"
+#include "configs/escape/text_format.h"
+#include "configs/escape/utf8.h"
+#include "configs/escape/visible.h"
 #include "tests/hostile/texts.h"
 
 namespace warpfold::escape {

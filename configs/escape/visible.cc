@@ -1,8 +1,8 @@
-#include "escape/visible.h"
+#include "configs/escape/visible.h"
 
 #include <algorithm>
 
-#include "escape/utf8.h"
+#include "configs/escape/utf8.h"
 
 namespace warpfold::escape {
 

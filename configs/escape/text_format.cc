@@ -1,9 +1,9 @@
-#include "escape/text_format.h"
+#include "configs/escape/text_format.h"
 
 #include <algorithm>
 
-#include "escape/utf8.h"
-#include "escape/visible.h"
+#include "configs/escape/utf8.h"
+#include "configs/escape/visible.h"
 
 namespace warpfold::escape {
 

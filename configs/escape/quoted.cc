@@ -1,8 +1,8 @@
-#include "escape/quoted.h"
+#include "configs/escape/quoted.h"
 
 #include <utility>
 
-#include "escape/visible.h"
+#include "configs/escape/visible.h"
 
 namespace warpfold::escape {
 

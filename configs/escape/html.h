@@ -5,7 +5,7 @@
 
 namespace warpfold::escape {
 
-// Text between tags of HTML or SVG, or in a quoted attribute: & < > " ' as entities, and the rest visible (escape/visible.h),
+// Text between tags of HTML or SVG, or in a quoted attribute: & < > " ' as entities, and the rest visible (visible.h),
 // because XML has no control characters at all: one byte of a name would make a picture that no program opens. Line breaks and
 // tabs stay.
 std::string html(std::string_view text);
