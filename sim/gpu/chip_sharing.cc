@@ -25,12 +25,12 @@ bool ChipSharing::uses_memory(const ClassRun& class_run) const {
   for (size_t l = 0; l < launch_uses_memory_.size(); ++l) {
     if (launch_uses_memory_[l] && !state.launch_done(static_cast<int>(l))) return true;
   }
-  return state.memory.outbound();
+  return state.memory.has_outbound();
 }
 
 bool ChipSharing::begun(size_t m) const {
   const SmState& state = class_runs_[m].sm->state();
-  return std::ranges::any_of(state.ctas, &Cta::resident) || state.memory.outbound() || (joined_ && !chip_.quiet(m));
+  return std::ranges::any_of(state.ctas, &Cta::resident) || state.memory.has_outbound() || (joined_ && !chip_.quiet(m));
 }
 
 std::vector<size_t> ChipSharing::asking() const {
@@ -126,7 +126,7 @@ bool ChipSharing::run_quantum(Cycle end, const FoldOptions& fold) {
     for (const size_t m : due_) {
       const RunControl& control = class_runs_[m].sm->control();
       launch_ended |= control.launch_ended;
-      if (!control.shared || !control.may_diverge) continue;
+      if (!control.has_twins || !control.may_diverge) continue;
       for (const size_t twin : part_twins(class_runs_, m, false, fold)) give_lane(m, twin);
     }
   }
@@ -136,7 +136,7 @@ void ChipSharing::deliver() {
   ChipMemory::Passed passed;
   if (!chip_.pop(passed)) return;
   ClassRun& class_run = class_runs_[passed.lane];
-  class_run.sm->memory().passes(*class_run.sm, passed.transfer, passed.reply);
+  class_run.sm->memory().take_reply(*class_run.sm, passed.transfer, passed.reply);
   class_run.next = std::min(class_run.next, class_run.sm->memory().next_reply());
 }
 

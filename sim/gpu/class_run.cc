@@ -56,7 +56,7 @@ ClassRun::Twin& become_twin(ClassRun& class_run, const std::vector<uint32_t>& in
     for (const traces::CtaRun& run : list) same.emplace(run.cta_class, run.cta_class);
   }
   std::erase_if(class_run.indices, [&](uint32_t sm) { return std::ranges::find(indices, sm) != indices.end(); });
-  class_run.sm->control().shared = true;
+  class_run.sm->control().has_twins = true;
   return twin;
 }
 
@@ -92,7 +92,7 @@ std::vector<size_t> part_twins(std::vector<ClassRun>& class_runs, size_t from, b
     class_runs.push_back(std::move(each));
     return true;
   });
-  own.sm->control().shared = !own.twins.empty();
+  own.sm->control().has_twins = !own.twins.empty();
   return parted;
 }
 

@@ -179,7 +179,7 @@ void GpuRun::advance(size_t m, Cycle until) {
   if (class_run.next >= limit) return;
   class_run.next = class_run.sm->run(limit);
   const RunControl& control = class_run.sm->control();
-  if (control.shared && control.may_diverge) part_twins(class_runs_, m, control.ends_sharing, fold_);
+  if (control.has_twins && control.may_diverge) part_twins(class_runs_, m, control.parts_all_twins, fold_);
   if (WorkDistributor::asks(class_run)) {
     distributor_.answer(class_runs_);
     return;

@@ -71,7 +71,7 @@ void SmFolding::sample(Cycle now, Cycle limit) {
   const auto skip = sampler_->look(now, limit, {{0, 1, sm_}}, sm_->memory().memory().dirty_share());
   took(sampler_->taken_besides(0));
   if (!skip || sm_->instructions() < sampling_due_) return;
-  if (sm_->control().shared) return sm_->control().end_sharing();
+  if (sm_->control().has_twins) return sm_->control().end_sharing();
   took(sampler_->take(*skip).front());
   sampling_due_ = 0;  // no further delay: the state will hardly recur later either
 }

@@ -223,7 +223,7 @@ void WorkDistributor::give_apart(size_t to, size_t launch, const Gifts& gifts, s
 WorkDistributor::Answer WorkDistributor::answer(std::vector<ClassRun>& class_runs) {
   const auto when = [](const ClassRun& each) {
     const SmState& state = each.sm->state();
-    return std::pair(state.now, state.launches[static_cast<size_t>(state.asks)].order);
+    return std::pair(state.now, state.launches[static_cast<size_t>(state.asking_launch)].order);
   };
   std::vector<size_t> asking;  // classes that asked in the earliest cycle, for the first launch in placement order
   for (size_t m = 0; m < class_runs.size(); ++m) {
@@ -232,7 +232,7 @@ WorkDistributor::Answer WorkDistributor::answer(std::vector<ClassRun>& class_run
     if (asking.empty() || when(class_runs[m]) == when(class_runs[asking.front()])) asking.push_back(m);
   }
   const Cycle at = class_runs[asking.front()].sm->state().now;
-  const auto launch = static_cast<size_t>(class_runs[asking.front()].sm->state().asks);
+  const auto launch = static_cast<size_t>(class_runs[asking.front()].sm->state().asking_launch);
   Queue& queue = queues_[launch];
   Answer answer;
   if (queue.lent) {
@@ -263,8 +263,8 @@ WorkDistributor::Answer WorkDistributor::answer(std::vector<ClassRun>& class_run
     const CtaSource before = state.launches[launch].source;
     const CtaSource now = source(launch, class_run.indices.front());
     // An SM that asked in a later cycle asks again if the source of its CTAs has changed.
-    const bool asked = state.asks == static_cast<int>(launch) && (state.now == at || now != before);
-    if (asked) state.asks = kNoLaunch;
+    const bool asked = state.asking_launch == static_cast<int>(launch) && (state.now == at || now != before);
+    if (asked) state.asking_launch = kNoLaunch;
     class_run.sm->take_from(static_cast<int>(launch), now, at + 1);
     if (class_run.folding && (asked || now != before)) class_run.folding->disturbed();
     class_run.next = class_run.sm->next_time();

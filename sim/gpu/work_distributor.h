@@ -47,7 +47,7 @@ class WorkDistributor {
   // another one gets. kNever: no two SMs want CTAs of one launch, or no such event is known.
   Cycle next_ask(const std::vector<ClassRun>& class_runs) const;
 
-  static bool asks(const ClassRun& class_run) { return class_run.sm->state().asks != kNoLaunch; }
+  static bool asks(const ClassRun& class_run) { return class_run.sm->state().asking_launch != kNoLaunch; }
   static bool asked(const std::vector<ClassRun>& class_runs);
   struct Answer {
     // Class `to` has been split off class `from`.
