@@ -113,14 +113,14 @@ std::optional<Memoizer::FastForwarded> Memoizer::loop_ended(Cycle now, Cycle lim
   return done;
 }
 
-void Memoizer::state_replaced() {
+void Memoizer::work_taken() {
   last_instructions_ = sm_->instructions();
   burst_ = kFirstKeys;
 }
 
-void Memoizer::disturbed() {
+void Memoizer::forget_states() {
   by_hash_.clear();
-  state_replaced();
+  work_taken();
 }
 
 // Skips all periods that may follow `after`. Returns none if there is no such period.

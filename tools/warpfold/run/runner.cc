@@ -89,7 +89,7 @@ Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const std::
 
 bool Runner::may_be_one(const Simulation& one, const Simulation& other) {
   return one.serialise == other.serialise && one.timeline == other.timeline &&
-         one.gpu.SerializeAsString() == other.gpu.SerializeAsString() && sim::same_but_for_bounds(one.launches, other.launches);
+         one.gpu.SerializeAsString() == other.gpu.SerializeAsString() && sim::differ_in_bounds_only(one.launches, other.launches);
 }
 
 // Runs simulations that differ only in bounds as one simulation, for as many of them as its outcome holds.
