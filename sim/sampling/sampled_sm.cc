@@ -175,7 +175,7 @@ SmSample SampledSm::sample(Cycle now) {
   SmSample sample;
   StateVisitor visitor(sample.state, now);
   sm_->visit(visitor);
-  for (auto* words : {&sample.state.key, &sample.state.classes, &sample.state.whose}) {
+  for (auto* words : {&sample.state.key, &sample.state.classes, &sample.state.moment_owners}) {
     words->clear();
     words->shrink_to_fit();
   }
