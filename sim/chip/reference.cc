@@ -117,7 +117,7 @@ class Chip {
       ChipMemory::Passed passed;
       if (!memory_->pop(passed)) continue;
       Sm& sm = *sms_[passed.lane];
-      sm.memory().passes(sm, passed.transfer, passed.reply);
+      sm.memory().take_reply(sm, passed.transfer, passed.reply);
       next_[passed.lane] = sm.next_time();
     }
   }
