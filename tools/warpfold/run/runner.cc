@@ -87,7 +87,7 @@ Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const std::
   return std::move(*outcome);
 }
 
-bool Runner::may_be_one(const Simulation& one, const Simulation& other) {
+bool Runner::differ_only_in_bounds(const Simulation& one, const Simulation& other) {
   return one.serialise == other.serialise && one.timeline == other.timeline &&
          one.gpu.SerializeAsString() == other.gpu.SerializeAsString() && sim::differ_in_bounds_only(one.launches, other.launches);
 }
@@ -101,8 +101,8 @@ Outcome<std::vector<sim::Outcome>> Runner::simulate_all(const std::vector<Simula
   while (!left.empty()) {
     std::vector<std::vector<size_t>> groups;  // of each group the first simulation runs
     for (const size_t i : left) {
-      const auto group =
-          std::ranges::find_if(groups, [&](const auto& each) { return may_be_one(simulations[each.front()], simulations[i]); });
+      const auto group = std::ranges::find_if(
+          groups, [&](const auto& each) { return differ_only_in_bounds(simulations[each.front()], simulations[i]); });
       if (group == groups.end()) {
         groups.push_back({i});
       } else {
