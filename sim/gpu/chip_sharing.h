@@ -59,8 +59,8 @@ class ChipSharing {
   void run_together(const Limits& limits, const FoldOptions& fold);
   // Gives each class rates of its own again. Transfers under way complete as if no request followed them.
   void end_sharing();
-  // Does as end_sharing(). From cycle `now` on, each SM then has an equal part of the rates and of the dirty bytes in L2.
-  // Requires that no class has run beyond `now`.
+  // Does as end_sharing(). From cycle `now` on, each SM then has an equal part of the rates and of the dirty bytes in
+  // L2. Requires that no class has run beyond `now`.
   void serve_evenly(Cycle now);
 
   // True if the class has requests under way, or launches left that may use L2 or DRAM.

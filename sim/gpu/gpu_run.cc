@@ -212,8 +212,8 @@ void GpuRun::release_ready() {
   }
   if (stops_when_idle_) {
     idle_release_ = idle_release_cycle(next);
-    // Activity under way comes first. All SMs wait for idle_release_ and share L2 and DRAM until then, as they would if a
-    // launch were released in that cycle.
+    // Activity under way comes first. All SMs wait for idle_release_ and share L2 and DRAM until then, as they would if
+    // a launch were released in that cycle.
     if (idle_release_ != kNever &&
         std::ranges::any_of(class_runs_, [&](const ClassRun& each) { return each.next < idle_release_; })) {
       for (ClassRun& class_run : class_runs_) class_run.next = std::min(class_run.next, idle_release_);

@@ -199,8 +199,8 @@ class RegisterPorts {
   void visit(StateVisitor& visitor) {
     // The binding lists all fields. Not visited: the fields up to by_table, which are constant; base, which advance()
     // brings to now; cached_places and pending, which follow from other fields; odd, which the closed cycles show. Of
-    // demanded and served only the difference matters. pair_wait_cycles is visited by the commands that write back, as the
-    // difference since they began.
+    // demanded and served only the difference matters. pair_wait_cycles is visited by the commands that write back, as
+    // the difference since they began.
     [[maybe_unused]] const auto& [half_reads, half_writes, read_ports, half_ports, room, window, cache, by_table, base, read_busy,
                                   write_busy, both_written, odd, cache_tags, cached_places, demanded, served, pending,
                                   write_back_end, wide_from, wide_until, pair_wait_cycles] = *this;

@@ -163,7 +163,7 @@ Code Backward::pass() const {
   const auto dv = lines_of(product(key_m(), key_n(), common_.tile_queries, at_.value_gradient, false, {at_.p, at_.q, true, true}));
   const auto dk = lines_of(product(key_m(), key_n(), common_.tile_queries, at_.key_gradient, false, {at_.p, at_.q, true, true}));
   const auto dq = lines_of(product(query_m(), query_n(), common_.tile_keys, query_gradient(), true, {at_.p, at_.k, false, true}));
-  const Lines addresses = bookkeeping(common_, CountedVariant::kNoDropout);
+  const Lines addresses = bookkeeping(common_, CountedVariant::kPlain);
   const auto middle = addresses.begin() + static_cast<ptrdiff_t>(addresses.size() / 2);
   const Lines next_q = async_copies(at_.copy_to, at_.q_from, kStreamQueries, query_copies(), kCopyBytes);
   const Lines next_do = async_copies(at_.copy_to, at_.o_from, kStreamOutputGradient, query_copies(), kCopyBytes);

@@ -29,10 +29,10 @@ class RegisterAllocator {
 
 // The compiled passes whose instructions were counted (forward, head_dim 128): queries x keys of a tile, and dropout.
 enum class CountedVariant : uint8_t {
-  kSpilled,    // 128 x 64 without dropout: registers spill
-  kNoDropout,  // 128 x 32 without dropout
-  kStored,     // 128 x 32, stored bits
-  kFused,      // 128 x 32, Philox with 7 rounds; 3, 5 and 10 rounds differ by at most 4 instructions
+  kSpilled,  // 128 x 64 without dropout: registers spill
+  kPlain,    // 128 x 32 without dropout
+  kStored,   // 128 x 32, stored bits
+  kFused,    // 128 x 32, Philox with 7 rounds; 3, 5 and 10 rounds differ by at most 4 instructions
 };
 
 // The counted address arithmetic and other instructions of a pass that follow neither from the tile nor from the head dimension.

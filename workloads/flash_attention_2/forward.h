@@ -57,7 +57,7 @@ class FlashAttention2Forward {
     if (stored()) return CountedVariant::kStored;
     if (fused()) return CountedVariant::kFused;
     return plan_.head_dim() == 128 && plan_.tile_queries == 128 && plan_.tile_keys == 64 ? CountedVariant::kSpilled
-                                                                                         : CountedVariant::kNoDropout;
+                                                                                         : CountedVariant::kPlain;
   }
   WarpProduct score_product() const;
   WarpProduct output_product() const;
