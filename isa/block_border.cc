@@ -41,7 +41,7 @@ int missing_cycles(const Architecture& architecture, const std::vector<Instructi
   return missing;
 }
 
-void uncount_copies(const Architecture& architecture, std::vector<Instruction>& code) {
+void remove_copy_counter(const Architecture& architecture, std::vector<Instruction>& code) {
   unsigned counted = 0;
   for (Instruction& instruction : code) {
     if (architecture.info(instruction).behaviour != Behaviour::kCopyAsyncCommit) continue;

@@ -20,6 +20,6 @@ int missing_cycles(const Architecture& architecture, const std::vector<Instructi
 
 // Removes the dependence counter of LDGDEPBAR, and all waits for it. Hardware counts cp.async groups in that counter.
 // The machine counts the groups by effects (commit, and count at DEPBAR.LE.LDGSTS) and would never release the counter.
-void uncount_copies(const Architecture& architecture, std::vector<Instruction>& code);
+void remove_copy_counter(const Architecture& architecture, std::vector<Instruction>& code);
 
 }  // namespace warpfold::isa

@@ -129,7 +129,7 @@ void assign_blocks(const isa::Architecture& architecture, std::vector<Node>& bod
     }
     std::vector<Instruction>& code = std::get<Block>(node).code;
     isa::assign_control_codes(architecture, code, innermost);
-    isa::uncount_copies(architecture, code);
+    isa::remove_copy_counter(architecture, code);
   }
 }
 

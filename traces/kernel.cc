@@ -60,7 +60,7 @@ uint64_t Kernel::ctas() const {
   return count;
 }
 
-Kernel nameless(Kernel kernel) {
+Kernel without_provenance(Kernel kernel) {
   kernel.name.clear();
   kernel.source.clear();
   kernel.assumed.clear();

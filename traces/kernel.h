@@ -117,7 +117,7 @@ struct Kernel {
 
 // Returns the kernel without name, source, assumptions and footprints. Kernels with equal behaviour compare equal in
 // this form.
-Kernel nameless(Kernel kernel);
+Kernel without_provenance(Kernel kernel);
 
 // Returns the names to which effects of the kernel's instructions refer.
 isa::EffectNames effect_names(const Kernel& kernel);

@@ -20,7 +20,7 @@ double number(uint64_t value) { return static_cast<double>(value); }
 
 // Most reads of a bank that a warp finds in the register-file cache because the previous warp in its slot left them.
 // The cache holds three operands of up to four registers each, two of them in the bank.
-constexpr uint64_t kInheritedReads = 6;
+constexpr uint64_t kCachedReads = 6;
 
 // Work of an SM to count. kWholeCtas: the minimum, over all distributions of CTAs, of the work of the busiest SM.
 // kEvenly: the mean work of an SM.
@@ -112,7 +112,7 @@ class Counter {
     // within these windows too.
     const double in_flight = 4 + 3 * std::max<double>(spec_.read_window, spec_.half_read_ports_per_bank > 1 ? 6 : 12);
     offer("register_read_ports", number(*std::ranges::max_element(demand.register_reads)) / rate,
-          in_flight + number(warps * kInheritedReads) / rate);
+          in_flight + number(warps * kCachedReads) / rate);
   }
 
   // Returns the most requests that can be between issue and the data stage when the last warp exits.
@@ -144,7 +144,7 @@ class Counter {
     const double ingress = number(spec_.memory.ingress_milli_bytes_per_clk) / 1000;
     const double egress = number(spec_.memory.egress_milli_bytes_per_clk) / 1000;
     offer("sm_ingress", demand.bytes_in / ingress / sms,
-          number(outstanding_bytes()) / ingress + may_hit_besides(demand) / ingress / sms);
+          number(outstanding_bytes()) / ingress + most_bytes_below_mean(demand) / ingress / sms);
     offer("sm_egress", demand.bytes_out / egress / sms, 1);
   }
 
@@ -162,7 +162,7 @@ class Counter {
     const double l2_write = number(memory.l2_write_milli_bytes_per_clk) / 1000;
     const double dram = number(memory.dram_milli_bytes_per_clk) / 1000;
     const double queued = number(memory.sm_count * outstanding_bytes());
-    offer("l2_read", chip_.l2_read_work / l2_read, (queued + may_hit_besides(chip_)) / l2_read + 1);
+    offer("l2_read", chip_.l2_read_work / l2_read, (queued + most_bytes_below_mean(chip_)) / l2_read + 1);
     offer("l2_write", chip_.l2_write_work / l2_write, 1);
     double read = 0;
     double written = 0;
@@ -172,7 +172,7 @@ class Counter {
       const double share = SpreadShare(stream.dram_numerator, stream.dram_denominator).share();
       read += chip_.stream_read_bytes[s] * share;
       written += chip_.stream_written_bytes[s] * share;
-      besides += may_hit_besides(chip_, s) * share;
+      besides += most_bytes_below_mean(chip_, s) * share;
     }
     // Bytes that may stay dirty in L2 need not be written before the kernel ends. Each SM rounds the bytes of each
     // stream by itself.
@@ -183,7 +183,7 @@ class Counter {
 
   // Returns by how much the bytes of a stream that miss L1 may fall below their mean: the hits may be the largest
   // requests.
-  double may_hit_besides(const Demand& demand, size_t s) const {
+  double most_bytes_below_mean(const Demand& demand, size_t s) const {
     const traces::MemoryStream& stream = image_.kernel->streams[s];
     uint64_t requests = 0;
     for (const auto& [bytes, count] : demand.stream_requests[s]) requests += count;
@@ -197,9 +197,9 @@ class Counter {
     return std::max(0.0, demand.stream_read_bytes[s] + demand.stream_written_bytes[s] - least);
   }
 
-  double may_hit_besides(const Demand& demand) const {
+  double most_bytes_below_mean(const Demand& demand) const {
     double bytes = 0;
-    for (size_t s = 0; s < image_.kernel->streams.size(); ++s) bytes += may_hit_besides(demand, s);
+    for (size_t s = 0; s < image_.kernel->streams.size(); ++s) bytes += most_bytes_below_mean(demand, s);
     return bytes;
   }
 

@@ -85,13 +85,15 @@ class Chip {
       }
       if (order.empty()) return;
       std::ranges::sort(order);
-      const auto place_of = [&](const auto& asking) { return rank(static_cast<size_t>(sms_[asking.second]->state().asks)); };
-      const int launch = sms_[std::ranges::min_element(order, {}, place_of)->second]->state().asks;
+      const auto place_of = [&](const auto& asking) {
+        return rank(static_cast<size_t>(sms_[asking.second]->state().asking_launch));
+      };
+      const int launch = sms_[std::ranges::min_element(order, {}, place_of)->second]->state().asking_launch;
       std::deque<traces::CtaRun>& queue = queues_[launch];
       for (const auto& [warps, s] : order) {
         SmState& state = sms_[s]->state();
-        if (state.asks != launch) continue;
-        state.asks = kNoLaunch;
+        if (state.asking_launch != launch) continue;
+        state.asking_launch = kNoLaunch;
         next_[s] = now;
         if (queue.empty()) continue;
         std::vector<CtaList> lists;
@@ -107,7 +109,7 @@ class Chip {
       }
     }
   }
-  bool asks(size_t sm) const { return sms_[sm]->state().asks != kNoLaunch; }
+  bool asks(size_t sm) const { return sms_[sm]->state().asking_launch != kNoLaunch; }
 
   // Tells SMs of their transfers that have passed L2 and DRAM by `now`.
   void deliver(Cycle now) {
@@ -115,7 +117,7 @@ class Chip {
       ChipMemory::Passed passed;
       if (!memory_->pop(passed)) continue;
       Sm& sm = *sms_[passed.lane];
-      sm.memory().passes(sm, passed.transfer, passed.reply);
+      sm.memory().take_reply(sm, passed.transfer, passed.reply);
       next_[passed.lane] = sm.next_time();
     }
   }

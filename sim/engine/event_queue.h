@@ -31,7 +31,7 @@ class EventQueue {
   EventQueue() { ring_.fill({kNone, kNone}); }
 
   // Schedules an event at the time of the event popped last, or later.
-  void schedule(Cycle time, const Payload& payload) { add({time, sequence_++, payload}, time - taken_ < kRing); }
+  void schedule(Cycle time, const Payload& payload) { add({time, sequence_++, payload}, time - last_popped_ < kRing); }
   // Schedules an event before all other events of the same time, scheduled before or after this call.
   void schedule_first(Cycle time, const Payload& payload) { add({time, 0, payload}, false); }
 
@@ -40,7 +40,7 @@ class EventQueue {
 
   // Removes the next event and returns its payload.
   Payload pop() {
-    taken_ = next_;
+    last_popped_ = next_;
     --size_;
     // All events in this list are due now: each was scheduled less than a ring's length ahead.
     List& list = ring_[next_ % kRing];
@@ -66,12 +66,12 @@ class EventQueue {
   // Visits all events: the ring's in order, then the heap's in no order.
   template <typename Visit>
   void for_each(Visit visit) const {
-    const size_t begin = taken_ % kRing / 64;
-    const uint64_t from_taken = ~uint64_t{0} << taken_ % 64;
-    for (size_t i = 0; i <= occupied_.size(); ++i) {  // The first word is visited twice: first the bits from taken_ on,
+    const size_t begin = last_popped_ % kRing / 64;
+    const uint64_t from_last_popped = ~uint64_t{0} << last_popped_ % 64;
+    for (size_t i = 0; i <= occupied_.size(); ++i) {  // The first word is visited twice: first the bits from last_popped_ on,
                                                       // last the bits before it.
       const size_t word = (begin + i) % occupied_.size();
-      uint64_t bits = occupied_[word] & (i == 0 ? from_taken : i == occupied_.size() ? ~from_taken : ~uint64_t{0});
+      uint64_t bits = occupied_[word] & (i == 0 ? from_last_popped : i == occupied_.size() ? ~from_last_popped : ~uint64_t{0});
       for (; bits != 0; bits &= bits - 1) {
         const size_t at = word * 64 + static_cast<size_t>(std::countr_zero(bits));
         for (uint32_t n = ring_[at].first; n != kNone; n = nodes_[n].next) visit(nodes_[n].event);
@@ -89,7 +89,7 @@ class EventQueue {
     std::ranges::rotate(ring_, ring_.end() - static_cast<std::ptrdiff_t>(by % kRing));
     occupied_ = {};
     for (size_t at = 0; at < kRing; ++at) occupied_[at / 64] |= (ring_[at].first != kNone ? uint64_t{1} : 0) << at % 64;
-    taken_ += by;
+    last_popped_ += by;
     if (next_ != kNever) next_ += by;
   }
 
@@ -142,12 +142,12 @@ class EventQueue {
 
   void find_next() {
     next_ = far_.empty() ? kNever : far_.front().time;
-    const size_t begin = taken_ % kRing / 64;
-    uint64_t bits = occupied_[begin] & ~uint64_t{0} << taken_ % 64;
+    const size_t begin = last_popped_ % kRing / 64;
+    uint64_t bits = occupied_[begin] & ~uint64_t{0} << last_popped_ % 64;
     for (size_t i = 0; i <= occupied_.size(); bits = occupied_[(begin + ++i) % occupied_.size()]) {
       if (bits == 0) continue;
       const Cycle at = (begin + i) % occupied_.size() * 64 + static_cast<Cycle>(std::countr_zero(bits));
-      next_ = std::min(next_, taken_ + (at - taken_) % kRing);
+      next_ = std::min(next_, last_popped_ + (at - last_popped_) % kRing);
       return;
     }
   }
@@ -157,7 +157,7 @@ class EventQueue {
   std::vector<Node> nodes_;
   uint32_t free_ = kNone;   // list of unused nodes, linked by `next`
   std::vector<Event> far_;  // heap
-  Cycle taken_ = 0;         // time of the event popped last
+  Cycle last_popped_ = 0;   // time of the event popped last
   Cycle next_ = kNever;
   size_t size_ = 0;
   uint64_t sequence_ = 1;

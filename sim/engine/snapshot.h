@@ -62,12 +62,12 @@ struct Snapshot {
   std::vector<Level> levels;
   Trips trips;
   std::vector<Cycle> moments;
-  std::vector<uint64_t> whose;
+  std::vector<uint64_t> moment_owners;
   std::vector<uint64_t> placed;  // CTAs placed so far, per launch
   uint64_t instructions = 0;     // issued so far by all launches
 
   void clear() {
-    for (auto* words : {&key, &classes, &counts, &charges, &moments, &whose, &placed}) words->clear();
+    for (auto* words : {&key, &classes, &counts, &charges, &moments, &moment_owners, &placed}) words->clear();
     levels.clear();
     trips.clear();
   }
@@ -75,7 +75,7 @@ struct Snapshot {
   void make_room(const Snapshot& like) {
     clear();
     for (const auto words :
-         {&Snapshot::key, &Snapshot::classes, &Snapshot::counts, &Snapshot::charges, &Snapshot::moments, &Snapshot::whose})
+         {&Snapshot::key, &Snapshot::classes, &Snapshot::counts, &Snapshot::charges, &Snapshot::moments, &Snapshot::moment_owners})
       (this->*words).reserve((like.*words).size() * 9 / 8);
     trips.warps.reserve(like.trips.warps.size() * 9 / 8);
     trips.left.reserve(like.trips.left.size() * 9 / 8);

@@ -84,7 +84,7 @@ class StateVisitor {
   void since(uint64_t serial, uint64_t what, Cycle& cycle) {
     if (recording()) {
       snapshot_->moments.push_back(cycle);
-      snapshot_->whose.push_back(serial * kMomentsOfAWarp + what);
+      snapshot_->moment_owners.push_back(serial * kMomentsOfAWarp + what);
     } else {
       cycle += fast_forward_->moments[next_moment_++];
     }

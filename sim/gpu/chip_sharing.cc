@@ -25,15 +25,15 @@ bool ChipSharing::uses_memory(const ClassRun& class_run) const {
   for (size_t l = 0; l < launch_uses_memory_.size(); ++l) {
     if (launch_uses_memory_[l] && !state.launch_done(static_cast<int>(l))) return true;
   }
-  return state.memory.outbound();
+  return state.memory.has_outbound();
 }
 
-bool ChipSharing::begun(size_t m) const {
+bool ChipSharing::active(size_t m) const {
   const SmState& state = class_runs_[m].sm->state();
-  return std::ranges::any_of(state.ctas, &Cta::resident) || state.memory.outbound() || (joined_ && !chip_.quiet(m));
+  return std::ranges::any_of(state.ctas, &Cta::resident) || state.memory.has_outbound() || (joined_ && !chip_.quiet(m));
 }
 
-std::vector<size_t> ChipSharing::asking() const {
+std::vector<size_t> ChipSharing::bandwidth_users() const {
   std::vector<size_t> users;
   Cycle first = kNever;
   for (size_t m = 0; m < class_runs_.size(); ++m) {
@@ -44,7 +44,7 @@ std::vector<size_t> ChipSharing::asking() const {
     users.push_back(m);
     first = std::min(first, class_run.next);
   }
-  std::erase_if(users, [&](size_t m) { return !begun(m) && class_runs_[m].next > first; });
+  std::erase_if(users, [&](size_t m) { return !active(m) && class_runs_[m].next > first; });
   return users;
 }
 
@@ -100,9 +100,9 @@ void ChipSharing::give_lane(size_t from, size_t to) {
 }
 
 // Answers the SMs that were the first to ask for a CTA. Returns true if the launch's queue has ended.
-bool ChipSharing::answer() {
+bool ChipSharing::answer_cta_requests() {
   const WorkDistributor::Answer answer = distributor_.answer(class_runs_);
-  for (const auto& [from, to] : answer.parted) give_lane(from, to);
+  for (const auto& [from, to] : answer.splits) give_lane(from, to);
   return answer.ended;
 }
 
@@ -112,11 +112,11 @@ bool ChipSharing::run_quantum(Cycle end, const FoldOptions& fold) {
   while (true) {
     due_.clear();
     for (size_t m = 0; m < class_runs_.size(); ++m) {
-      if (class_runs_[m].next < end && !WorkDistributor::asks(class_runs_[m])) due_.push_back(m);
+      if (class_runs_[m].next < end && !WorkDistributor::is_asking(class_runs_[m])) due_.push_back(m);
     }
     if (due_.empty()) {
-      if (!WorkDistributor::asked(class_runs_)) return launch_ended;
-      launch_ended |= answer();
+      if (!WorkDistributor::any_asking(class_runs_)) return launch_ended;
+      launch_ended |= answer_cta_requests();
       continue;
     }
     team_.for_each(due_.size(), [&](size_t i) {
@@ -126,8 +126,8 @@ bool ChipSharing::run_quantum(Cycle end, const FoldOptions& fold) {
     for (const size_t m : due_) {
       const RunControl& control = class_runs_[m].sm->control();
       launch_ended |= control.launch_ended;
-      if (!control.shared || !control.may_diverge) continue;
-      for (const size_t twin : part_twins(class_runs_, m, false, fold)) give_lane(m, twin);
+      if (!control.has_twins || !control.may_diverge) continue;
+      for (const size_t twin : split_twins(class_runs_, m, false, fold)) give_lane(m, twin);
     }
   }
 }
@@ -136,7 +136,7 @@ void ChipSharing::deliver() {
   ChipMemory::Passed passed;
   if (!chip_.pop(passed)) return;
   ClassRun& class_run = class_runs_[passed.lane];
-  class_run.sm->memory().passes(*class_run.sm, passed.transfer, passed.reply);
+  class_run.sm->memory().take_reply(*class_run.sm, passed.transfer, passed.reply);
   class_run.next = std::min(class_run.next, class_run.sm->memory().next_reply());
 }
 
@@ -170,7 +170,7 @@ void ChipSharing::run_together(const Limits& limits, const FoldOptions& fold) {
     launch_ended = run_quantum(end, fold);
     exchange(end);
     now_ = end;
-    if (limits.while_many && asking().size() <= 1) break;
+    if (limits.while_many && bandwidth_users().size() <= 1) break;
     if (sampler_ && !launch_ended) sample(limits.until, fold);
   }
 }
@@ -180,14 +180,14 @@ void ChipSharing::sample(Cycle limit, const FoldOptions& fold) {
   std::vector<ChipSampler::Member> members;
   for (size_t m = 0; m < class_runs_.size(); ++m) members.push_back({m, class_runs_[m].sms, class_runs_[m].sm.get()});
   std::optional<ChipSampler::Skip> skip = sampler_->look(now_, limit, members, chip_.dirty_share());
-  for (const ChipSampler::Member& member : members) class_runs_[member.index].folding->took(sampler_->taken_besides(member.index));
+  for (const ChipSampler::Member& member : members) class_runs_[member.index].folding->took(sampler_->owed_taken(member.index));
   if (!skip) return;
   // Twins have different work left, so they part before any is taken.
   bool parted = false;
   for (size_t i = 0; i < members.size(); ++i) {
-    for (const size_t twin : part_twins(class_runs_, members[i].index, true, fold)) {
+    for (const size_t twin : split_twins(class_runs_, members[i].index, true, fold)) {
       give_lane(members[i].index, twin);
-      sampler_->part(i, {twin, class_runs_[twin].sms, class_runs_[twin].sm.get()});
+      sampler_->add_split_member(i, {twin, class_runs_[twin].sms, class_runs_[twin].sm.get()});
       parted = true;
     }
   }
@@ -211,7 +211,7 @@ uint64_t ChipSharing::sms_of(const std::vector<size_t>& classes) const {
 
 // Dirty bytes in L2, and bytes that wait for DRAM, go in equal parts to the SMs of the classes that ask for bandwidth;
 // to all SMs if no class asks.
-void ChipSharing::part() {
+void ChipSharing::end_sharing() {
   if (!joined_) return;
   if (sampler_) sampler_->restart();
   const uint64_t dirty = chip_.dirty_bytes();
@@ -219,7 +219,7 @@ void ChipSharing::part() {
   std::vector<ChipMemory::Backlog> backlogs;
   for (size_t m = 0; m < class_runs_.size(); ++m) backlogs.push_back(chip_.backlog(now_, m));
   while (chip_.next() != kNever) deliver();
-  std::vector<size_t> served = asking();
+  std::vector<size_t> served = bandwidth_users();
   if (served.empty()) {
     served.resize(class_runs_.size());
     std::iota(served.begin(), served.end(), size_t{0});
@@ -240,7 +240,7 @@ void ChipSharing::part() {
 }
 
 void ChipSharing::serve_evenly(Cycle now) {
-  part();
+  end_sharing();
   uint64_t sms = 0;
   for (const ClassRun& each : class_runs_) sms += each.sms;
   const uint64_t dirty = dirty_bytes();

@@ -37,14 +37,14 @@ class ChipSharing {
               WorkDistributor& distributor, const FoldOptions& fold, unsigned threads);
 
   // Returns the classes that ask for bandwidth now or are the next to do so.
-  std::vector<size_t> asking() const;
+  std::vector<size_t> bandwidth_users() const;
   // True if the class has CTAs on its SMs or requests under way.
-  bool begun(size_t m) const;
+  bool active(size_t m) const;
   // Returns the first cycle in which a class outside `asking` may ask for bandwidth; kNever: there is none.
   Cycle others_begin(const std::vector<size_t>& asking) const;
   // Gives the whole of L2 and DRAM to the class's SMs. Requires that no other class asks for bandwidth.
   void run_alone(ClassRun& class_run);
-  // Returns the dirty bytes in L2, of all SMs. Requires that each class has rates of its own (part()).
+  // Returns the dirty bytes in L2, of all SMs. Requires that each class has rates of its own (end_sharing()).
   uint64_t dirty_bytes() const;
 
   // True if a class has activity left or a transfer is under way.
@@ -58,9 +58,9 @@ class ChipSharing {
   // the last CTA of a launch has left its queue.
   void run_together(const Limits& limits, const FoldOptions& fold);
   // Gives each class rates of its own again. Transfers under way complete as if no request followed them.
-  void part();
-  // Does as part(). From cycle `now` on, each SM then has an equal part of the rates and of the dirty bytes in L2.
-  // Requires that no class has run beyond `now`.
+  void end_sharing();
+  // Does as end_sharing(). From cycle `now` on, each SM then has an equal part of the rates and of the dirty bytes in
+  // L2. Requires that no class has run beyond `now`.
   void serve_evenly(Cycle now);
 
   // True if the class has requests under way, or launches left that may use L2 or DRAM.
@@ -76,7 +76,7 @@ class ChipSharing {
   void exchange(Cycle end);
   void deliver();
   void give_lane(size_t from, size_t to);
-  bool answer();
+  bool answer_cta_requests();
   uint64_t sms_of(const std::vector<size_t>& classes) const;
   void sample(Cycle limit, const FoldOptions& fold);
 

@@ -19,7 +19,9 @@ void begin_as_copy(ClassRun& own, const ClassRun& from, size_t index) {
 
 }  // namespace
 
-uint64_t ClassRun::replayed() const { return sm->instructions() - (folding ? folding->skipped_instructions() : 0) - not_replayed; }
+uint64_t ClassRun::replayed() const {
+  return sm->instructions() - (folding ? folding->skipped_instructions() : 0) - replayed_elsewhere;
+}
 
 bool ClassRun::Twin::fits(size_t launch, uint32_t theirs, uint32_t own) const {
   const auto known = class_of[launch].find(theirs);
@@ -56,27 +58,27 @@ ClassRun::Twin& become_twin(ClassRun& class_run, const std::vector<uint32_t>& in
     for (const traces::CtaRun& run : list) same.emplace(run.cta_class, run.cta_class);
   }
   std::erase_if(class_run.indices, [&](uint32_t sm) { return std::ranges::find(indices, sm) != indices.end(); });
-  class_run.sm->control().shared = true;
+  class_run.sm->control().has_twins = true;
   return twin;
 }
 
-size_t part_class(std::vector<ClassRun>& class_runs, size_t from, std::vector<uint32_t> indices, const FoldOptions& fold) {
+size_t split_class(std::vector<ClassRun>& class_runs, size_t from, std::vector<uint32_t> indices, const FoldOptions& fold) {
   ClassRun& own = class_runs[from];
-  ClassRun parted{.ctas = own.ctas, .indices = std::move(indices)};
-  begin_as_copy(parted, own, class_runs.size());
-  own.sms -= parted.sms;
-  std::erase_if(own.indices, [&](uint32_t sm) { return std::ranges::find(parted.indices, sm) != parted.indices.end(); });
+  ClassRun split{.ctas = own.ctas, .indices = std::move(indices)};
+  begin_as_copy(split, own, class_runs.size());
+  own.sms -= split.sms;
+  std::erase_if(own.indices, [&](uint32_t sm) { return std::ranges::find(split.indices, sm) != split.indices.end(); });
   if (own.folding) {
-    parted.folding = std::make_unique<SmFolding>(*own.folding, *parted.sm);
-    if (fold.mode != FoldMode::kOff) parted.sm->observe_with(*parted.folding);
+    split.folding = std::make_unique<SmFolding>(*own.folding, *split.sm);
+    if (fold.mode != FoldMode::kOff) split.sm->observe_with(*split.folding);
   }
-  parted.not_replayed = parted.replayed();
-  class_runs.push_back(std::move(parted));
+  split.replayed_elsewhere = split.replayed();
+  class_runs.push_back(std::move(split));
   return class_runs.size() - 1;
 }
 
-std::vector<size_t> part_twins(std::vector<ClassRun>& class_runs, size_t from, bool all, const FoldOptions& fold) {
-  std::vector<size_t> parted;
+std::vector<size_t> split_twins(std::vector<ClassRun>& class_runs, size_t from, bool all, const FoldOptions& fold) {
+  std::vector<size_t> split;
   ClassRun& own = class_runs[from];
   std::erase_if(own.twins, [&](ClassRun::Twin& twin) {
     if (!all && !twin.diverges(*own.sm)) return false;
@@ -87,13 +89,13 @@ std::vector<size_t> part_twins(std::vector<ClassRun>& class_runs, size_t from, b
     // The new class starts without snapshots: those of the other class hold other CTAs.
     each.folding = std::make_unique<SmFolding>(fold, *each.sm, *own.folding);
     if (fold.mode != FoldMode::kOff) each.sm->observe_with(*each.folding);
-    each.not_replayed = each.replayed();
-    parted.push_back(class_runs.size());
+    each.replayed_elsewhere = each.replayed();
+    split.push_back(class_runs.size());
     class_runs.push_back(std::move(each));
     return true;
   });
-  own.sm->control().shared = !own.twins.empty();
-  return parted;
+  own.sm->control().has_twins = !own.twins.empty();
+  return split;
 }
 
 }  // namespace warpfold::sim

@@ -21,7 +21,7 @@ struct ClassRun {
   std::unique_ptr<SmFolding> folding = nullptr;  // none: every instruction is replayed
   Cycle next = kNever;                           // cycle of the Sm's next activity
   // Instructions in the Sm's counters that were replayed for the class from which this one was split.
-  uint64_t not_replayed = 0;
+  uint64_t replayed_elsewhere = 0;
 
   // SMs that have as many CTAs as the class, but CTAs with more trips of some loops: persistent CTAs of a GEMM that
   // have one tile more. The class's Sm does what the twin does until the Sm is on its last trip of such a loop. Until
@@ -53,8 +53,8 @@ bool begins_alike(const traces::Kernel& kernel, uint32_t less, uint32_t more);
 ClassRun::Twin& become_twin(ClassRun& class_run, const std::vector<uint32_t>& indices);
 // Splits some SMs, given by their indices, off class `from`. The new class has a copy of the Sm and is appended to
 // `class_runs`. Returns its index.
-size_t part_class(std::vector<ClassRun>& class_runs, size_t from, std::vector<uint32_t> indices, const FoldOptions& fold);
+size_t split_class(std::vector<ClassRun>& class_runs, size_t from, std::vector<uint32_t> indices, const FoldOptions& fold);
 // Makes classes of those twins of class `from` that diverge now, or of `all`. Returns the indices of the new classes.
-std::vector<size_t> part_twins(std::vector<ClassRun>& class_runs, size_t from, bool all, const FoldOptions& fold);
+std::vector<size_t> split_twins(std::vector<ClassRun>& class_runs, size_t from, bool all, const FoldOptions& fold);
 
 }  // namespace warpfold::sim

@@ -183,12 +183,12 @@ void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
   counters.absent = collect_absences([launch](Sm& sm, int culprit, Contended resource) {
     return sm.account().lost_of(launch, culprit, Account::Waiter::kAbsent, resource);
   });
-  collect_company(launch, counters);
+  collect_co_residency(launch, counters);
 }
 
 // Converts time of warp slots to resident warp-cycles. A CTA holds its warp slots until it ends, but some of its warps
 // exit earlier. The share of slot time that is spent beside a launch is taken as the share of resident warp-cycles.
-void GpuRun::collect_company(int launch, KernelCounters& counters) const {
+void GpuRun::collect_co_residency(int launch, KernelCounters& counters) const {
   __extension__ using Wide = unsigned __int128;
   std::vector<uint64_t> held(released_.size());
   for (const ClassRun& class_run : class_runs_) {

@@ -114,14 +114,14 @@ Outcome GpuRun::run() {
     if (stopped_) break;
     if (!sharing_->pending()) break;
     if (all_sms_) {
-      sharing_->run_together({.ahead = most_ahead(), .while_many = false}, fold_);
+      sharing_->run_together({.ahead = lookahead(), .while_many = false}, fold_);
     } else {
       run_classes();
     }
   }
-  sharing_->part();
+  sharing_->end_sharing();
   // Twins that are left, as after a deadlock, hang like their class and count as classes.
-  for (size_t m = 0; m < class_runs_.size(); ++m) part_twins(class_runs_, m, true, fold_);
+  for (size_t m = 0; m < class_runs_.size(); ++m) split_twins(class_runs_, m, true, fold_);
   const uint64_t dirty_bytes = sharing_->dirty_bytes();
   std::erase_if(class_runs_, [](const ClassRun& class_run) {
     const auto unused = [](const LaunchProgress& progress) { return progress.done == 0 && progress.running == 0; };
@@ -153,14 +153,14 @@ Outcome GpuRun::run() {
 // Runs classes that use no memory by themselves, and a single class that uses memory until another one begins to. If
 // several classes use memory, or want the next CTA of a launch, all classes run together.
 void GpuRun::run_classes() {
-  const std::vector<size_t> asking = sharing_->asking();
-  const Cycle point = idle_from_;
+  const std::vector<size_t> asking = sharing_->bandwidth_users();
+  const Cycle point = idle_release_;
   const bool contended = distributor_.contended(class_runs_);
   if (asking.size() > 1 || contended) {
-    const bool waits = idle_from_ != kNever;  // idle SMs wait for a launch
-    return sharing_->run_together({.until = point, .ahead = most_ahead(), .while_many = !waits && !contended}, fold_);
+    const bool waits = idle_release_ != kNever;  // idle SMs wait for a launch
+    return sharing_->run_together({.until = point, .ahead = lookahead(), .while_many = !waits && !contended}, fold_);
   }
-  sharing_->part();
+  sharing_->end_sharing();
   const Cycle until = std::min(point, sharing_->others_begin(asking));
   for (size_t m = 0; m < class_runs_.size(); ++m) {
     ClassRun& class_run = class_runs_[m];
@@ -179,8 +179,8 @@ void GpuRun::advance(size_t m, Cycle until) {
   if (class_run.next >= limit) return;
   class_run.next = class_run.sm->run(limit);
   const RunControl& control = class_run.sm->control();
-  if (control.shared && control.may_diverge) part_twins(class_runs_, m, control.ends_sharing, fold_);
-  if (WorkDistributor::asks(class_run)) {
+  if (control.has_twins && control.may_diverge) split_twins(class_runs_, m, control.parts_all_twins, fold_);
+  if (WorkDistributor::is_asking(class_run)) {
     distributor_.answer(class_runs_);
     return;
   }
@@ -188,7 +188,7 @@ void GpuRun::advance(size_t m, Cycle until) {
 
 // Returns the most cycles by which an SM may run ahead of another. While launches wait, it is the time that a launch
 // end takes to act.
-Cycle GpuRun::most_ahead() const {
+Cycle GpuRun::lookahead() const {
   return std::ranges::all_of(released_, std::identity{}) ? kNever : std::max<Cycle>(spec_.kernel_launch, 1);
 }
 
@@ -211,16 +211,17 @@ void GpuRun::release_ready() {
     for (const int d : depends_on_[l]) next[l] = std::max(next[l], end_of(d) + spec_.kernel_launch);
   }
   if (stops_when_idle_) {
-    idle_from_ = idle_from(next);
-    // Activity under way comes first. All SMs wait for idle_from_ and share L2 and DRAM until then, as they would if a
-    // launch were released in that cycle.
-    if (idle_from_ != kNever && std::ranges::any_of(class_runs_, [&](const ClassRun& each) { return each.next < idle_from_; })) {
-      for (ClassRun& class_run : class_runs_) class_run.next = std::min(class_run.next, idle_from_);
+    idle_release_ = idle_release_cycle(next);
+    // Activity under way comes first. All SMs wait for idle_release_ and share L2 and DRAM until then, as they would if
+    // a launch were released in that cycle.
+    if (idle_release_ != kNever &&
+        std::ranges::any_of(class_runs_, [&](const ClassRun& each) { return each.next < idle_release_; })) {
+      for (ClassRun& class_run : class_runs_) class_run.next = std::min(class_run.next, idle_release_);
       return;
     }
-    stopped_ = idle_from_ != kNever && idle_at(idle_from_);
+    stopped_ = idle_release_ != kNever && all_pristine_at(idle_release_);
     if (stopped_) return;
-    idle_from_ = kNever;
+    idle_release_ = kNever;
   }
   for (size_t l = 0; l < released_.size(); ++l) {
     const Cycle at = next[l];
@@ -237,7 +238,7 @@ void GpuRun::release_ready() {
 // Returns the cycle at which an idle GPU may begin the next launch; kNever: the GPU is not idle. All released launches
 // must have ended, and the next one must begin `kernel_launch` cycles after the last end, as in a run of its own.
 // `next`: per launch, the cycle at which it may begin; kNever: not known yet.
-Cycle GpuRun::idle_from(const std::vector<Cycle>& next) const {
+Cycle GpuRun::idle_release_cycle(const std::vector<Cycle>& next) const {
   const Cycle at = std::ranges::min(next);
   if (at == kNever || std::ranges::none_of(released_, std::identity{})) return kNever;
   Cycle end = 0;
@@ -251,7 +252,7 @@ Cycle GpuRun::idle_from(const std::vector<Cycle>& next) const {
 
 // True if all SMs are pristine in cycle `at`. First gives each SM an equal part of L2's dirty bytes, since a pristine
 // SM has room for no more.
-bool GpuRun::idle_at(Cycle at) {
+bool GpuRun::all_pristine_at(Cycle at) {
   sharing_->serve_evenly(at);
   return std::ranges::all_of(class_runs_, [at](ClassRun& class_run) { return is_pristine(*class_run.sm, at); });
 }

@@ -40,12 +40,12 @@ class GpuRun {
              std::vector<IssueRecord>* issue_log);
   void run_classes();
   void advance(size_t m, Cycle until);
-  Cycle most_ahead() const;
+  Cycle lookahead() const;
   void release_ready();
   bool may_leave_idle() const;
   bool may_stop() const;
-  Cycle idle_from(const std::vector<Cycle>& next) const;
-  bool idle_at(Cycle at);
+  Cycle idle_release_cycle(const std::vector<Cycle>& next) const;
+  bool all_pristine_at(Cycle at);
   bool ended(int launch) const;
   Cycle end_of(int launch) const;
   Cycle horizon(const ClassRun& class_run) const;
@@ -70,7 +70,7 @@ class GpuRun {
   void collect_segments(int launch, KernelCounters& counters) const;
   template <typename Lost>
   std::vector<Losses> collect_absences(Lost lost) const;
-  void collect_company(int launch, KernelCounters& counters) const;
+  void collect_co_residency(int launch, KernelCounters& counters) const;
   void collect_ledger(Outcome& outcome) const;
   void collect_resources(Outcome& outcome) const;
   Timeline collect_timeline() const;
@@ -91,7 +91,7 @@ class GpuRun {
   std::vector<Cycle> released_at_;  // per launch: cycle of its release, once released
   bool stops_when_idle_ = false;
   bool stopped_ = false;
-  Cycle idle_from_ = kNever;  // if the GPU is idle: cycle of the next release; activity under way runs up to it
+  Cycle idle_release_ = kNever;  // if the GPU is idle: cycle of the next release; activity under way runs up to it
   bool all_sms_;
   bool folds_;                           // each SM has a SmFolding
   std::optional<SkipCheck> skip_check_;  // FoldOptions::check_skips

@@ -72,14 +72,14 @@ std::shared_ptr<const Outcome> replayed(const MadeRun& run) {
   inputs.options.issue_log = nullptr;
   const auto simulate = [&] {
     Outcome outcome = run_once(run.spec, inputs, run.until_idle);
-    return run.until_idle ? of_those_that_ran(std::move(outcome)) : outcome;
+    return run.until_idle ? restrict_to_ran(std::move(outcome)) : outcome;
   };
   RunCache* known = run.until_idle ? inputs.options.run_cache : nullptr;
   return known != nullptr ? known->get(run.spec, inputs.launches, inputs.options, simulate)
                           : std::make_shared<const Outcome>(simulate());
 }
 
-bool same_but_for_bounds(const std::vector<Launch>& one, const std::vector<Launch>& other) {
+bool differ_in_bounds_only(const std::vector<Launch>& one, const std::vector<Launch>& other) {
   return std::ranges::equal(one, other, [](Launch a, const Launch& b) {
     if (*a.kernel != *b.kernel) return false;
     a.kernel = b.kernel;

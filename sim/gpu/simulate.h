@@ -32,7 +32,7 @@ std::shared_ptr<const Outcome> replayed(const MadeRun& run);
 
 // True if the two lists of launches differ in reservations and quotas only. The bounds of one list may then be
 // alternative bounds in a simulation of the other.
-bool same_but_for_bounds(const std::vector<Launch>& one, const std::vector<Launch>& other);
+bool differ_in_bounds_only(const std::vector<Launch>& one, const std::vector<Launch>& other);
 std::vector<PlacementBounds> bounds_of(const std::vector<Launch>& launches);
 // Returns the outcome that the launches would have under Options::alternative_bounds[which]; none if those bounds would
 // have changed the run.

@@ -69,31 +69,31 @@ void SmFolding::loop_ended(Sm& /*sm*/, Cycle now, Cycle limit) {
 void SmFolding::sample(Cycle now, Cycle limit) {
   if (sm_->instructions() + sampling_delay_ / 2 < sampling_due_) return;
   const auto skip = sampler_->look(now, limit, {{0, 1, sm_}}, sm_->memory().memory().dirty_share());
-  took(sampler_->taken_besides(0));
+  took(sampler_->owed_taken(0));
   if (!skip || sm_->instructions() < sampling_due_) return;
-  if (sm_->control().shared) return sm_->control().end_sharing();
+  if (sm_->control().has_twins) return sm_->control().end_sharing();
   took(sampler_->take(*skip).front());
   sampling_due_ = 0;  // no further delay: the state will hardly recur later either
 }
 
 void SmFolding::took(const SampledSm::Taken& taken) {
-  memoizer_.state_replaced();
+  memoizer_.work_taken();
   uint64_t instructions = 0;
   for (const uint64_t each : taken.instructions) instructions += each;
-  Period& period = sampled_periods_[taken.cycles / taken.periods];
-  period.instructions = instructions / taken.periods;
-  period.repeats += taken.periods;
+  Period& period = sampled_periods_[taken.cycles / taken.windows];
+  period.instructions = instructions / taken.windows;
+  period.repeats += taken.windows;
   sampled_ += instructions;
 }
 
 void SmFolding::took(uint64_t instructions) {
   if (instructions == 0) return;
-  memoizer_.state_replaced();
+  memoizer_.work_taken();
   sampled_ += instructions;
 }
 
 void SmFolding::disturbed() {
-  memoizer_.disturbed();
+  memoizer_.forget_states();
   if (sampler_) sampler_->restart();
 }
 

@@ -38,20 +38,20 @@ std::vector<SmClass> WorkDistributor::lend_first(bool each) {
   std::vector<std::vector<bool>> reached;  // [class][launch]: the class may get CTAs of the launch
   for (uint32_t sm = 0; sm < sm_count_; ++sm) {
     SmClass own{.sms = 1, .ctas = {}, .indices = {sm}};
-    std::vector<bool> reaches;
+    std::vector<bool> own_reach;
     for (size_t l = 0; l < queues_.size(); ++l) {
       const Queue& queue = queues_[l];
       CtaList list;
-      if (has(queue, sm)) append(list, queue.left.front().cta_class, loans[l]);
-      reaches.push_back(has(queue, sm));
+      if (reaches(queue, sm)) append(list, queue.left.front().cta_class, loans[l]);
+      own_reach.push_back(reaches(queue, sm));
       own.ctas.push_back(std::move(list));
     }
-    if (std::ranges::find(reaches, true) == reaches.end()) continue;
+    if (std::ranges::find(own_reach, true) == own_reach.end()) continue;
     size_t c = 0;
-    while (c < classes.size() && (each || classes[c].ctas != own.ctas || reached[c] != reaches)) ++c;
+    while (c < classes.size() && (each || classes[c].ctas != own.ctas || reached[c] != own_reach)) ++c;
     if (c == classes.size()) {
       classes.push_back(std::move(own));
-      reached.push_back(std::move(reaches));
+      reached.push_back(std::move(own_reach));
     } else {
       ++classes[c].sms;
       classes[c].indices.push_back(sm);
@@ -65,21 +65,23 @@ std::vector<SmClass> WorkDistributor::lend_first(bool each) {
 
 CtaSource WorkDistributor::source(size_t launch, uint32_t sm) const {
   const Queue& queue = queues_[launch];
-  if (queue.ended || !has(queue, sm)) return CtaSource::kList;
+  if (queue.ended || !reaches(queue, sm)) return CtaSource::kList;
   return queue.lent ? CtaSource::kLoan : CtaSource::kQueue;
 }
 
-bool WorkDistributor::has(const Queue& queue, uint32_t sm) {
+bool WorkDistributor::reaches(const Queue& queue, uint32_t sm) {
   return sm >= queue.range.first && sm < queue.range.first + queue.range.count;
 }
 
-bool WorkDistributor::open(const Queue& queue, const ClassRun& class_run) {
-  return !queue.ended && has(queue, class_run.indices.front());
+bool WorkDistributor::may_serve(const Queue& queue, const ClassRun& class_run) {
+  return !queue.ended && reaches(queue, class_run.indices.front());
 }
 
 bool WorkDistributor::contended(const std::vector<ClassRun>& class_runs) const {
   for (size_t l = 0; l < queues_.size(); ++l) {
-    const auto wants = [&](const ClassRun& each) { return open(queues_[l], each) && each.sm->state().progress[l].ready != kNever; };
+    const auto wants = [&](const ClassRun& each) {
+      return may_serve(queues_[l], each) && each.sm->state().progress[l].ready != kNever;
+    };
     if (!queues_[l].ended && std::ranges::count_if(class_runs, wants) > 1) return true;
   }
   return false;
@@ -94,8 +96,8 @@ Cycle WorkDistributor::next_ask(const std::vector<ClassRun>& class_runs) const {
   return next == kNever ? kNever : next + 1;
 }
 
-bool WorkDistributor::asked(const std::vector<ClassRun>& class_runs) {
-  return std::ranges::any_of(class_runs, [](const ClassRun& each) { return asks(each); });
+bool WorkDistributor::any_asking(const std::vector<ClassRun>& class_runs) {
+  return std::ranges::any_of(class_runs, [](const ClassRun& each) { return is_asking(each); });
 }
 
 // Returns the number of CTAs to lend to each SM: an equal part of the run of equal CTAs at the front of the queue; 0 if
@@ -111,7 +113,7 @@ void WorkDistributor::recall(size_t launch, std::vector<ClassRun>& class_runs) {
   Queue& queue = queues_[launch];
   uint64_t returned = 0;
   for (ClassRun& each : class_runs) {
-    if (!open(queue, each)) continue;
+    if (!may_serve(queue, each)) continue;
     const uint64_t placed = each.sm->state().progress[launch].placed;
     returned += each.sms * (count_of(each.ctas[launch]) - placed);
     each.ctas[launch] = part_of(each.ctas[launch], 0, placed);
@@ -125,8 +127,8 @@ void WorkDistributor::recall(size_t launch, std::vector<ClassRun>& class_runs) {
 
 // Hands the next CTAs to the SMs that ask, as long as there are any. An SM of a sample asks for all the SMs that it
 // represents, in the place of the first of them.
-WorkDistributor::Gifts WorkDistributor::next_for(size_t launch, const std::vector<ClassRun>& class_runs,
-                                                 const std::vector<size_t>& asking) {
+WorkDistributor::Assignments WorkDistributor::next_for(size_t launch, const std::vector<ClassRun>& class_runs,
+                                                       const std::vector<size_t>& asking) {
   struct Asking {
     uint32_t warps;
     uint32_t sm;
@@ -144,56 +146,57 @@ WorkDistributor::Gifts WorkDistributor::next_for(size_t launch, const std::vecto
   }
   std::ranges::sort(order, {}, [](const Asking& each) { return std::pair(each.warps, each.sm); });
   Queue& queue = queues_[launch];
-  Gifts gifts;
+  Assignments assignments;
   for (const Asking& each : order) {
     const CtaList next = part_of(queue.left, 0, each.sample != nullptr ? each.sample->sms : 1);
     if (next.empty()) break;
     queue.left = part_of(queue.left, count_of(next));
     if (each.sample == nullptr) {
-      gifts[each.sm] = next.front().cta_class;
+      assignments[each.sm] = next.front().cta_class;
       continue;
     }
     const uint32_t picked = queue.sampled.pick(next, each.sample->sms);
-    for (const uint32_t sm : each.sample->indices) gifts[sm] = picked;
+    for (const uint32_t sm : each.sample->indices) assignments[sm] = picked;
   }
-  return gifts;
+  return assignments;
 }
 
-std::optional<uint32_t> WorkDistributor::gift_of(const Gifts& gifts, uint32_t sm) {
-  const auto found = gifts.find(sm);
-  return found == gifts.end() ? std::optional<uint32_t>{} : std::optional(found->second);
+std::optional<uint32_t> WorkDistributor::assigned_to(const Assignments& assignments, uint32_t sm) {
+  const auto found = assignments.find(sm);
+  return found == assignments.end() ? std::optional<uint32_t>{} : std::optional(found->second);
 }
 
 // True if the class and its twins can still share one Sm: all SMs of the class, and all SMs of each twin, get equal
 // CTAs, and those of a twin fit those of the class.
-bool WorkDistributor::fit(const ClassRun& class_run, size_t launch, const Gifts& gifts) {
-  const std::optional<uint32_t> first = gift_of(gifts, class_run.indices.front());
+bool WorkDistributor::fit(const ClassRun& class_run, size_t launch, const Assignments& assignments) {
+  const std::optional<uint32_t> first = assigned_to(assignments, class_run.indices.front());
   const auto get = [&](const std::vector<uint32_t>& sms, std::optional<uint32_t> gift) {
-    return std::ranges::all_of(sms, [&](uint32_t sm) { return gift_of(gifts, sm) == gift; });
+    return std::ranges::all_of(sms, [&](uint32_t sm) { return assigned_to(assignments, sm) == gift; });
   };
   return get(class_run.indices, first) && std::ranges::all_of(class_run.twins, [&](const ClassRun::Twin& twin) {
-           const std::optional<uint32_t> own = gift_of(gifts, twin.indices.front());
+           const std::optional<uint32_t> own = assigned_to(assignments, twin.indices.front());
            return get(twin.indices, own) && own.has_value() == first.has_value() && (!own || twin.fits(launch, *first, *own));
          });
 }
 
-void WorkDistributor::give(size_t to, size_t launch, const Gifts& gifts, std::vector<ClassRun>& class_runs, Answer& answer) const {
-  if (fit(class_runs[to], launch, gifts)) return add_to_all(class_runs[to], launch, gifts);
-  std::vector<size_t> apart = part_twins(class_runs, to, true, fold_);
-  for (const size_t twin : apart) answer.parted.push_back({to, twin});
+void WorkDistributor::give(size_t to, size_t launch, const Assignments& assignments, std::vector<ClassRun>& class_runs,
+                           Answer& answer) const {
+  if (fit(class_runs[to], launch, assignments)) return add_to_all(class_runs[to], launch, assignments);
+  std::vector<size_t> apart = split_twins(class_runs, to, true, fold_);
+  for (const size_t twin : apart) answer.splits.push_back({to, twin});
   apart.push_back(to);
-  for (const size_t each : apart) give_apart(each, launch, gifts, class_runs, answer);
+  for (const size_t each : apart) give_apart(each, launch, assignments, class_runs, answer);
 }
 
-void WorkDistributor::add_to_all(ClassRun& class_run, size_t launch, const Gifts& gifts) {
-  const std::optional<uint32_t> gift = gift_of(gifts, class_run.indices.front());
+void WorkDistributor::add_to_all(ClassRun& class_run, size_t launch, const Assignments& assignments) {
+  const std::optional<uint32_t> gift = assigned_to(assignments, class_run.indices.front());
   if (!gift) return;
   append(class_run.ctas[launch], *gift, 1);
-  for (ClassRun::Twin& twin : class_run.twins) twin.add(launch, *gift, *gift_of(gifts, twin.indices.front()), 1);
+  for (ClassRun::Twin& twin : class_run.twins) twin.add(launch, *gift, *assigned_to(assignments, twin.indices.front()), 1);
 }
 
 // Splits a class without twins into SMs that get equal CTAs. The SMs that get no CTA, or the shortest one, keep the Sm.
-void WorkDistributor::give_apart(size_t to, size_t launch, const Gifts& gifts, std::vector<ClassRun>& class_runs,
+void WorkDistributor::give_apart(size_t to, size_t launch, const Assignments& assignments, std::vector<ClassRun>& class_runs,
                                  Answer& answer) const {
   const traces::Kernel& kernel = *class_runs[to].sm->state().launches[launch].image->kernel;
   const auto length = [&](std::optional<uint32_t> gift) {
@@ -203,7 +206,7 @@ void WorkDistributor::give_apart(size_t to, size_t launch, const Gifts& gifts, s
   };
   std::map<std::pair<uint64_t, std::optional<uint32_t>>, std::vector<uint32_t>> parts;  // by length and class
   for (const uint32_t sm : class_runs[to].indices) {
-    const std::optional<uint32_t> gift = gift_of(gifts, sm);
+    const std::optional<uint32_t> gift = assigned_to(assignments, sm);
     parts[{length(gift), gift}].push_back(sm);
   }
   const std::optional<uint32_t> kept = parts.begin()->first.second;
@@ -212,9 +215,9 @@ void WorkDistributor::give_apart(size_t to, size_t launch, const Gifts& gifts, s
     if (shares_ && kept && begins_alike(kernel, *kept, gift) && !holds(class_runs[to].ctas[launch], *kept)) {
       become_twin(class_runs[to], part->second).add(launch, *kept, gift, 1);
     } else {
-      const size_t parted = part_class(class_runs, to, part->second, fold_);
-      answer.parted.push_back({to, parted});
-      append(class_runs[parted].ctas[launch], gift, 1);
+      const size_t split = split_class(class_runs, to, part->second, fold_);
+      answer.splits.push_back({to, split});
+      append(class_runs[split].ctas[launch], gift, 1);
     }
   }
   if (kept) append(class_runs[to].ctas[launch], *kept, 1);
@@ -223,32 +226,32 @@ void WorkDistributor::give_apart(size_t to, size_t launch, const Gifts& gifts, s
 WorkDistributor::Answer WorkDistributor::answer(std::vector<ClassRun>& class_runs) {
   const auto when = [](const ClassRun& each) {
     const SmState& state = each.sm->state();
-    return std::pair(state.now, state.launches[static_cast<size_t>(state.asks)].order);
+    return std::pair(state.now, state.launches[static_cast<size_t>(state.asking_launch)].order);
   };
   std::vector<size_t> asking;  // classes that asked in the earliest cycle, for the first launch in placement order
   for (size_t m = 0; m < class_runs.size(); ++m) {
-    if (!asks(class_runs[m])) continue;
+    if (!is_asking(class_runs[m])) continue;
     if (!asking.empty() && when(class_runs[m]) < when(class_runs[asking.front()])) asking.clear();
     if (asking.empty() || when(class_runs[m]) == when(class_runs[asking.front()])) asking.push_back(m);
   }
   const Cycle at = class_runs[asking.front()].sm->state().now;
-  const auto launch = static_cast<size_t>(class_runs[asking.front()].sm->state().asks);
+  const auto launch = static_cast<size_t>(class_runs[asking.front()].sm->state().asking_launch);
   Queue& queue = queues_[launch];
   Answer answer;
   if (queue.lent) {
     recall(launch, class_runs);
   } else {
-    const Gifts gifts = next_for(launch, class_runs, asking);
-    for (const size_t each : asking) give(each, launch, gifts, class_runs, answer);
+    const Assignments assignments = next_for(launch, class_runs, asking);
+    for (const size_t each : asking) give(each, launch, assignments, class_runs, answer);
   }
   if (const uint64_t each = loan(queue); each > 0) {
     queue.lent = queue.left.front().cta_class;
     queue.left = part_of(queue.left, each * queue.range.count);
     for (size_t m = 0; m < class_runs.size(); ++m) {
-      if (!open(queue, class_runs[m])) continue;
+      if (!may_serve(queue, class_runs[m])) continue;
       const auto fits = [&](const ClassRun::Twin& twin) { return twin.fits(launch, *queue.lent, *queue.lent); };
       if (!std::ranges::all_of(class_runs[m].twins, fits)) {
-        for (const size_t twin : part_twins(class_runs, m, true, fold_)) answer.parted.push_back({m, twin});
+        for (const size_t twin : split_twins(class_runs, m, true, fold_)) answer.splits.push_back({m, twin});
       }
       append(class_runs[m].ctas[launch], *queue.lent, each);
       for (ClassRun::Twin& twin : class_runs[m].twins) twin.add(launch, *queue.lent, *queue.lent, each);
@@ -257,14 +260,14 @@ WorkDistributor::Answer WorkDistributor::answer(std::vector<ClassRun>& class_run
   queue.ended = queue.left.empty() && !queue.lent;
   answer.ended = queue.ended;
   for (ClassRun& class_run : class_runs) {
-    if (!has(queue, class_run.indices.front())) continue;
+    if (!reaches(queue, class_run.indices.front())) continue;
     class_run.sm->receive(class_run.ctas);
     SmState& state = class_run.sm->state();
     const CtaSource before = state.launches[launch].source;
     const CtaSource now = source(launch, class_run.indices.front());
     // An SM that asked in a later cycle asks again if the source of its CTAs has changed.
-    const bool asked = state.asks == static_cast<int>(launch) && (state.now == at || now != before);
-    if (asked) state.asks = kNoLaunch;
+    const bool asked = state.asking_launch == static_cast<int>(launch) && (state.now == at || now != before);
+    if (asked) state.asking_launch = kNoLaunch;
     class_run.sm->take_from(static_cast<int>(launch), now, at + 1);
     if (class_run.folding && (asked || now != before)) class_run.folding->disturbed();
     class_run.next = class_run.sm->next_time();

@@ -47,16 +47,16 @@ class WorkDistributor {
   // another one gets. kNever: no two SMs want CTAs of one launch, or no such event is known.
   Cycle next_ask(const std::vector<ClassRun>& class_runs) const;
 
-  static bool asks(const ClassRun& class_run) { return class_run.sm->state().asks != kNoLaunch; }
-  static bool asked(const std::vector<ClassRun>& class_runs);
+  static bool is_asking(const ClassRun& class_run) { return class_run.sm->state().asking_launch != kNoLaunch; }
+  static bool any_asking(const std::vector<ClassRun>& class_runs);
   struct Answer {
     // Class `to` has been split off class `from`.
-    struct Parted {
+    struct Split {
       size_t from;
       size_t to;
     };
-    std::vector<Parted> parted{};  // in the order of the splits
-    bool ended = false;            // the launch has no CTA left, in its queue or on loan
+    std::vector<Split> splits{};  // in the order of the splits
+    bool ended = false;           // the launch has no CTA left, in its queue or on loan
   };
   // Answers the SMs that asked in the earliest cycle, for the first launch in placement order that they asked for.
   // Splits classes whose SMs get different CTAs. Requires that `class_runs` has capacity for a class for each SM.
@@ -70,18 +70,19 @@ class WorkDistributor {
     bool ended = false;              // no CTA is left, in the queue or on loan
     SampledQueue sampled{};          // picks the CTAs that are simulated if the SMs are a sample
   };
-  using Gifts = std::map<uint32_t, uint32_t>;  // SM to CTA class
+  using Assignments = std::map<uint32_t, uint32_t>;  // SM to CTA class
 
-  static bool has(const Queue& queue, uint32_t sm);
-  static bool open(const Queue& queue, const ClassRun& class_run);
+  static bool reaches(const Queue& queue, uint32_t sm);
+  static bool may_serve(const Queue& queue, const ClassRun& class_run);
   static uint64_t loan(const Queue& queue);
   void recall(size_t launch, std::vector<ClassRun>& class_runs);
-  Gifts next_for(size_t launch, const std::vector<ClassRun>& class_runs, const std::vector<size_t>& asking);
-  static std::optional<uint32_t> gift_of(const Gifts& gifts, uint32_t sm);
-  static bool fit(const ClassRun& class_run, size_t launch, const Gifts& gifts);
-  static void add_to_all(ClassRun& class_run, size_t launch, const Gifts& gifts);
-  void give(size_t to, size_t launch, const Gifts& gifts, std::vector<ClassRun>& class_runs, Answer& answer) const;
-  void give_apart(size_t to, size_t launch, const Gifts& gifts, std::vector<ClassRun>& class_runs, Answer& answer) const;
+  Assignments next_for(size_t launch, const std::vector<ClassRun>& class_runs, const std::vector<size_t>& asking);
+  static std::optional<uint32_t> assigned_to(const Assignments& assignments, uint32_t sm);
+  static bool fit(const ClassRun& class_run, size_t launch, const Assignments& assignments);
+  static void add_to_all(ClassRun& class_run, size_t launch, const Assignments& assignments);
+  void give(size_t to, size_t launch, const Assignments& assignments, std::vector<ClassRun>& class_runs, Answer& answer) const;
+  void give_apart(size_t to, size_t launch, const Assignments& assignments, std::vector<ClassRun>& class_runs,
+                  Answer& answer) const;
 
   std::vector<Queue> queues_;  // per launch
   uint32_t sm_count_;

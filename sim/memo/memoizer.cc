@@ -113,14 +113,14 @@ std::optional<Memoizer::FastForwarded> Memoizer::loop_ended(Cycle now, Cycle lim
   return done;
 }
 
-void Memoizer::state_replaced() {
+void Memoizer::work_taken() {
   last_instructions_ = sm_->instructions();
   burst_ = kFirstKeys;
 }
 
-void Memoizer::disturbed() {
+void Memoizer::forget_states() {
   by_hash_.clear();
-  state_replaced();
+  work_taken();
 }
 
 // Skips all periods that may follow `after`. Returns none if there is no such period.
@@ -129,7 +129,7 @@ std::optional<Memoizer::FastForwarded> Memoizer::fast_forward(const Snapshot& be
   std::vector<const CtaList*> ctas;
   for (const SmLaunch& launch : sm_->state().launches) ctas.push_back(&launch.ctas);
   // If the SM has twins, keep one period: they diverge on a last trip, which lies in the last period that may follow.
-  FastForward found = recurrence(before, after, ctas, limit, sm_->control().shared ? 1 : 0);
+  FastForward found = recurrence(before, after, ctas, limit, sm_->control().has_twins ? 1 : 0);
   // Compare keys last. Most states whose hash is known are no recurrence, and trips are a few words, a key some
   // thousand.
   if (found.periods == 0 || before.key != after.key || before.classes != after.classes) return std::nullopt;

@@ -50,9 +50,9 @@ class Memoizer {
   std::optional<FastForwarded> loop_ended(Cycle now, Cycle limit);
 
   // Tells the Memoizer that sampling has taken work from the SM.
-  void state_replaced();
+  void work_taken();
   // Forgets all snapshots: something outside the SM has influenced it, so no earlier state may recur.
-  void disturbed();
+  void forget_states();
 
   const Periods& periods() const { return periods_; }
   uint64_t skipped_instructions() const { return skipped_; }

@@ -114,7 +114,7 @@ uint64_t bound_by_warp(std::span<const uint64_t> before, std::span<const uint64_
 }
 
 FastForward recurrence(const Snapshot& before, const Snapshot& after, const std::vector<const CtaList*>& ctas, Cycle limit,
-                       uint64_t kept) {
+                       uint64_t periods_kept) {
   const Cycle period = after.at - before.at;
   FastForward by;
   if (!same_shape(before, after)) return by;
@@ -127,8 +127,8 @@ FastForward recurrence(const Snapshot& before, const Snapshot& after, const std:
     periods = std::min(periods, bound_by_ctas(*ctas[l], before.placed[l], after.placed[l]));
   }
   // Unbounded: the period consumes nothing, so the machine makes no progress. A replay of it never ends either.
-  if (periods == kUnbounded || periods <= kept) return {};
-  periods -= kept;
+  if (periods == kUnbounded || periods <= periods_kept) return {};
+  periods -= periods_kept;
   by.periods = periods;
   by.cycles = periods * period;
   for (uint64_t& ctas_placed : by.placed) ctas_placed *= periods;

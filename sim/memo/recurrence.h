@@ -13,10 +13,10 @@ namespace warpfold::sim {
 // keys. Every question of the program must be answered in those periods as it was answered between the states. Returns
 // no periods if an answer changes in the first one, if a wait does not repeat, or if nothing bounds their number.
 //
-// `ctas`: per launch, the SM's list of CTAs. `limit`: no period ends after it. `kept`: periods to leave out of those
-// that may follow.
+// `ctas`: per launch, the SM's list of CTAs. `limit`: no period ends after it. `periods_kept`: periods to leave out of
+// those that may follow.
 FastForward recurrence(const Snapshot& before, const Snapshot& after, const std::vector<const CtaList*>& ctas, Cycle limit,
-                       uint64_t kept = 0);
+                       uint64_t periods_kept = 0);
 
 // Sets the growth of counts and charges over by.periods repetitions of the period between the two states. A charge that
 // does not exist in `before` starts at 0.

@@ -54,7 +54,7 @@ uint64_t ChipMemory::written(size_t lane, uint64_t bytes) {
   if (dirty_ <= room_.dirty_bytes) return 0;
   written_back_ += server(kDram).work_of(dirty_ - room_.dirty_bytes);
   dirty_ = room_.dirty_bytes;
-  return beyond(room_.write_back_bytes, written_back_, lane);
+  return take_excess(room_.write_back_bytes, written_back_, lane);
 }
 
 // Evicts dirty bytes for a read. Returns the DRAM work behind the read of each SM of the lane.
@@ -62,11 +62,11 @@ uint64_t ChipMemory::evicted_by_read(size_t lane, uint64_t bytes) {
   const uint64_t evicted = std::min(dirty_, server(kDram).weight(lane) * bytes);
   dirty_ -= evicted;
   evicted_ += server(kDram).work_of(evicted, turnaround_);
-  return beyond(room_.queue_bytes, evicted_, lane);
+  return take_excess(room_.queue_bytes, evicted_, lane);
 }
 
 // Removes from `waiting` the work beyond the room. Returns that work for each SM of the lane.
-uint64_t ChipMemory::beyond(uint64_t most_bytes, uint64_t& waiting, size_t lane) const {
+uint64_t ChipMemory::take_excess(uint64_t most_bytes, uint64_t& waiting, size_t lane) const {
   const uint64_t most = server(kDram).work_of(most_bytes);
   if (waiting <= most) return 0;
   const uint64_t excess = waiting - most;

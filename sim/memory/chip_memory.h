@@ -99,7 +99,7 @@ class ChipMemory {
   void catch_up(Cycle now);
   uint64_t written(size_t lane, uint64_t bytes);
   uint64_t evicted_by_read(size_t lane, uint64_t bytes);
-  uint64_t beyond(uint64_t most_bytes, uint64_t& waiting, size_t lane) const;
+  uint64_t take_excess(uint64_t most_bytes, uint64_t& waiting, size_t lane) const;
   void passed_part(Cycle at, size_t lane, int part, Cycle start, Transfer& transfer);
 
   std::vector<FairServer> servers_;  // by Part

@@ -13,21 +13,21 @@ void FairServer::held_by_others(size_t lane, std::vector<uint64_t>& into) const 
   const Lane& of = lanes_[lane];
   into = held_;
   for (size_t l = 0; l < into.size(); ++l) into[l] -= of.sms * of.held[l];
-  if (!of.parts.empty()) into[static_cast<size_t>(of.parts.front().launch)] -= of.sms * (virtual_ - of.head_since);
+  if (!of.transfers.empty()) into[static_cast<size_t>(of.transfers.front().launch)] -= of.sms * (virtual_ - of.head_since);
 }
 
 // If `more`, adds the SMs of a lane to the asking SMs, otherwise removes them.
-void FairServer::asks(const Lane& lane, bool more) {
-  const auto launch = static_cast<size_t>(lane.parts.front().launch);
+void FairServer::count_asking(const Lane& lane, bool more) {
+  const auto launch = static_cast<size_t>(lane.transfers.front().launch);
   asking_ = more ? asking_ + lane.sms : asking_ - lane.sms;
   asking_of_[launch] = more ? asking_of_[launch] + lane.sms : asking_of_[launch] - lane.sms;
 }
 
 void FairServer::set_weight(size_t lane, uint64_t sms) {
   Lane& of = lanes_[lane];
-  if (queued(lane)) asks(of, false);
+  if (queued(lane)) count_asking(of, false);
   of.sms = sms;
-  if (queued(lane)) asks(of, true);
+  if (queued(lane)) count_asking(of, true);
   find_next();
 }
 
@@ -36,7 +36,7 @@ void FairServer::copy_lane(size_t from, size_t to, uint64_t sms) {
   lanes_[to] = lanes_[from];
   lanes_[to].sms = sms;
   if (queued(to)) {
-    asks(lanes_[to], true);
+    count_asking(lanes_[to], true);
     enter(to);
   }
   find_next();
@@ -74,18 +74,18 @@ uint64_t FairServer::work_while_idle(Cycle now, uint64_t work) {
 void FairServer::add(size_t lane, uint64_t work, uint32_t transfer, int launch) {
   Lane& of = lanes_[lane];
   const auto now = static_cast<Cycle>(clock_ >> shift_);
-  if (of.parts.empty()) {
+  if (of.transfers.empty()) {
     if (of.free_at < now) of.holders.clear();
     of.holders.hold(now, launch);
     of.finish = virtual_ + work;
     of.head_since = virtual_;
-    of.parts.push_back({of.finish, transfer, launch, now});
+    of.transfers.push_back({of.finish, transfer, launch, now});
     if (asking_ == 0) remainder_ = 0;
-    asks(of, true);
+    count_asking(of, true);
     enter(lane);
   } else {
     of.finish += work;
-    of.parts.push_back({of.finish, transfer, launch, now});
+    of.transfers.push_back({of.finish, transfer, launch, now});
   }
   find_next();
 }
@@ -94,7 +94,7 @@ void FairServer::move_on(Cycle by) {
   clock_ += Wide{by} << shift_;
   for (Lane& lane : lanes_) {
     lane.free_at += by;
-    for (Part& part : lane.parts) part.start += by;
+    for (QueuedTransfer& each : lane.transfers) each.start += by;
     lane.holders.move_on(by);
   }
   if (next_ != kNever) next_ += by;
@@ -102,8 +102,8 @@ void FairServer::move_on(Cycle by) {
 
 // If both pass at the same time, the lower index passes first.
 bool FairServer::passes_later(size_t lane, size_t other) const {
-  const uint64_t one = lanes_[lane].parts.front().finish;
-  const uint64_t two = lanes_[other].parts.front().finish;
+  const uint64_t one = lanes_[lane].transfers.front().finish;
+  const uint64_t two = lanes_[other].transfers.front().finish;
   return one != two ? one > two : lane > other;
 }
 
@@ -115,7 +115,7 @@ void FairServer::enter(size_t lane) {
 void FairServer::find_next() {
   next_ = kNever;
   if (order_.empty()) return;
-  const uint64_t least = lanes_[order_.front()].parts.front().finish;
+  const uint64_t least = lanes_[order_.front()].transfers.front().finish;
   const Wide left = Wide{least - virtual_} * asking_;
   const Wide at = clock_ + (left > remainder_ ? left - remainder_ : 0);
   next_ = static_cast<Cycle>((at + (Wide{1} << shift_) - 1) >> shift_);
@@ -123,10 +123,10 @@ void FairServer::find_next() {
 
 FairServer::Passed FairServer::serve_next() {
   const size_t lane = order_.front();
-  const Part& part = lanes_[lane].parts.front();
-  const Wide left = Wide{part.finish - virtual_} * asking_;
+  const QueuedTransfer& head = lanes_[lane].transfers.front();
+  const Wide left = Wide{head.finish - virtual_} * asking_;
   serve_until(clock_ + (left > remainder_ ? left - remainder_ : 0));
-  return {lane, part.transfer, part.start};
+  return {lane, head.transfer, head.start};
 }
 
 void FairServer::pop() {
@@ -134,14 +134,14 @@ void FairServer::pop() {
   const size_t passed = order_.back();
   order_.pop_back();
   Lane& lane = lanes_[passed];
-  asks(lane, false);
-  lane.held[static_cast<size_t>(lane.parts.front().launch)] += virtual_ - lane.head_since;
+  count_asking(lane, false);
+  lane.held[static_cast<size_t>(lane.transfers.front().launch)] += virtual_ - lane.head_since;
   lane.head_since = virtual_;
-  lane.parts.pop_front();
+  lane.transfers.pop_front();
   lane.free_at = static_cast<Cycle>(clock_ >> shift_);
-  if (!lane.parts.empty()) {
-    asks(lane, true);
-    Part& next = lane.parts.front();
+  if (!lane.transfers.empty()) {
+    count_asking(lane, true);
+    QueuedTransfer& next = lane.transfers.front();
     next.start = std::max(next.start, lane.free_at);
     lane.holders.hold(next.start, next.launch);
     enter(passed);

@@ -73,7 +73,7 @@ class FairServer {
 
  private:
   __extension__ using Wide = unsigned __int128;
-  struct Part {
+  struct QueuedTransfer {
     uint64_t finish;  // virtual time of its end
     uint32_t transfer;
     int launch;
@@ -81,17 +81,17 @@ class FairServer {
   };
   struct Lane {
     uint64_t sms = 0;
-    uint64_t finish = 0;         // virtual time at which its last transfer ends
-    Cycle free_at = 0;           // last cycle in which the lane ran dry
-    std::deque<Part> parts;      // under way; the first part is served
-    uint64_t head_since = 0;     // the first part is served since then, in virtual time
-    std::vector<uint64_t> held;  // per launch: virtual time at the head of the lane, without the present head
+    uint64_t finish = 0;                   // virtual time at which its last transfer ends
+    Cycle free_at = 0;                     // last cycle in which the lane ran dry
+    std::deque<QueuedTransfer> transfers;  // under way; the first one is served
+    uint64_t head_since = 0;               // the first transfer is served since then, in virtual time
+    std::vector<uint64_t> held;            // per launch: virtual time at the head of the lane, without the present head
     HoldHistory holders;
   };
 
-  bool queued(size_t lane) const { return !lanes_[lane].parts.empty(); }
+  bool queued(size_t lane) const { return !lanes_[lane].transfers.empty(); }
   void serve_until(Wide clock);
-  void asks(const Lane& lane, bool more);
+  void count_asking(const Lane& lane, bool more);
   void find_next();
   bool passes_later(size_t lane, size_t other) const;
   void enter(size_t lane);
@@ -101,10 +101,10 @@ class FairServer {
   Wide clock_ = 0;          // real time, in 1/2^shift cycles
   uint64_t virtual_ = 0;    // virtual time: work done for each SM that asks
   uint64_t remainder_ = 0;  // remainder of the last division by asking_
-  uint64_t asking_ = 0;     // SMs of lanes with parts
+  uint64_t asking_ = 0;     // SMs of lanes with transfers
   std::vector<Lane> lanes_;
-  std::vector<size_t> order_;        // lanes with parts, as a heap: the first lane's head passes next
-  std::vector<uint64_t> asking_of_;  // per launch: SMs of lanes that have its part at the head
+  std::vector<size_t> order_;        // lanes with transfers, as a heap: the first lane's head passes next
+  std::vector<uint64_t> asking_of_;  // per launch: SMs of lanes that have its transfer at the head
   std::vector<uint64_t> held_;       // per launch: time at the head of lanes, divided among the SMs that ask
   Cycle next_ = kNever;
 };

@@ -87,7 +87,7 @@ void add_part(const Outcome& outcome, const Epoch& part, uint64_t begin, Outcome
 
 }  // namespace
 
-Outcome of_those_that_ran(Outcome outcome) {
+Outcome restrict_to_ran(Outcome outcome) {
   const auto narrow = [&outcome](auto& of_launches) {
     std::remove_reference_t<decltype(of_launches)> narrowed;
     for (const size_t l : outcome.ran) narrowed.push_back(std::move(of_launches[l]));

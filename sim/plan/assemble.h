@@ -11,7 +11,7 @@
 namespace warpfold::sim {
 
 // Reduces an outcome to the launches that ran (Outcome::ran).
-Outcome of_those_that_ran(Outcome outcome);
+Outcome restrict_to_ran(Outcome outcome);
 
 // Joins the outcomes of epochs that run one after the other into one outcome of all launches. Each epoch but the last
 // must have left the GPU idle; the next one begins `kernel_launch` cycles after its end. `launches`,

@@ -54,7 +54,7 @@ Outcome Executor::run() {
 Executor::Shared Executor::run_epoch(const Epoch& launches, uint64_t dirty_bytes) {
   const RunInputs inputs = inputs_of(launches, dirty_bytes);
   const Options& options = inputs.options;
-  const auto simulate = [&] { return of_those_that_ran(simulate_(inputs, true)); };
+  const auto simulate = [&] { return restrict_to_ran(simulate_(inputs, true)); };
   Shared outcome = options.fold.enables(Mechanism::kRunCache)
                        ? options.run_cache->get(spec_, launches_of(all_.launches, launches), options, simulate)
                        : std::make_shared<const Outcome>(simulate());

@@ -17,7 +17,7 @@ std::vector<size_t> next_of(const std::vector<std::vector<int>>& depends_on, con
 
 bool same_but_for_names(const std::vector<Launch>& some, const std::vector<Launch>& others) {
   return std::ranges::equal(some, others, [](Launch a, const Launch& b) {
-    const bool same = a.kernel == b.kernel || traces::nameless(*a.kernel) == traces::nameless(*b.kernel);
+    const bool same = a.kernel == b.kernel || traces::without_provenance(*a.kernel) == traces::without_provenance(*b.kernel);
     a.kernel = b.kernel;
     return same && a == b;
   });

@@ -17,7 +17,7 @@ std::shared_ptr<const Outcome> RunCache::get(const Spec& machine, const std::vec
           .fold = options.fold,
           .alternative_bounds = options.alternative_bounds};
   for (traces::Launch& launch : run.launches) {
-    run.kernels.push_back(traces::nameless(*launch.kernel));
+    run.kernels.push_back(traces::without_provenance(*launch.kernel));
     launch.kernel = nullptr;
   }
   std::promise<std::shared_ptr<const Outcome>> promise;

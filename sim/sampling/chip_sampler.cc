@@ -33,7 +33,7 @@ void ChipSampler::forget_counts(Sample& sample) {
 
 // Takes owed work from residents that have enough trips for it. Returns true if it took any: earlier samples then no
 // longer hold.
-bool ChipSampler::settle() {
+bool ChipSampler::take_owed() {
   bool any = false;
   for (size_t m = 0; m < members_.size(); ++m) {
     std::vector<uint64_t>& owed = owed_[members_[m].index];
@@ -41,7 +41,7 @@ bool ChipSampler::settle() {
     const std::vector<uint64_t> taken = sampled_[m].take_owed(owed);
     for (size_t l = 0; l < taken.size(); ++l) {
       owed[l] -= taken[l];
-      besides_[members_[m].index] += taken[l];
+      owed_taken_[members_[m].index] += taken[l];
       any |= taken[l] > 0;
     }
   }
@@ -65,7 +65,7 @@ bool ChipSampler::observe(Cycle now, const std::vector<Member>& members, double 
   }
   for (SampledSm& each : sampled_) each.watch(now);
   if (!samples_.empty() && now < samples_.back().at + batch_) return false;
-  if (settle()) samples_.clear();
+  if (take_owed()) samples_.clear();
   Sample sample{now, dirty_share, {}};
   std::vector<std::vector<uint64_t>> phase;
   for (SampledSm& each : sampled_) {
@@ -117,13 +117,13 @@ bool ChipSampler::progresses(size_t first, size_t launch) const {
 void ChipSampler::make_room(size_t index) {
   if (index < owed_.size()) return;
   owed_.resize(index + 1);
-  besides_.resize(index + 1);
+  owed_taken_.resize(index + 1);
 }
 
-void ChipSampler::part(size_t member, const Member& copy) {
+void ChipSampler::add_split_member(size_t member, const Member& copy) {
   members_[member].sms -= copy.sms;
   members_.push_back(copy);
-  sampled_.push_back(sampled_[member].of(*copy.sm));
+  sampled_.push_back(sampled_[member].copy_for(*copy.sm));
   phase_.push_back(phase_[member]);
   make_room(copy.index);
   owed_[copy.index] = owed_[members_[member].index];
@@ -256,35 +256,35 @@ Batch ChipSampler::trips(const Group& group, size_t from, size_t to, size_t laun
 }
 
 // Returns the number of windows for which all launches have work left, up to `limit` and to the next known release.
-uint64_t ChipSampler::most_periods(Skip& skip, Cycle limit) {
+uint64_t ChipSampler::most_windows(Skip& skip, Cycle limit) {
   const Cycle now = samples_.back().at;
-  uint64_t periods = kUnbounded;
+  uint64_t windows = kUnbounded;
   skip.of_residents.assign(members_.size(), std::vector<uint64_t>(launches()));
   for (size_t m = 0; m < members_.size(); ++m) {
     for (size_t l = 0; l < launches(); ++l) {
       const uint64_t of_residents = sampled_[m].most_of_residents(l, skip.wanted[m][l]);
       skip.of_residents[m][l] = of_residents;
-      periods = std::min(periods, std::max(of_residents, sampled_[m].most_of_ctas(l, skip.wanted[m][l])));
+      windows = std::min(windows, std::max(of_residents, sampled_[m].most_of_ctas(l, skip.wanted[m][l])));
       const Cycle ready = members_[m].sm->state().progress[l].ready;
       if (ready != kNever && ready >= now) limit = std::min(limit, ready);
     }
   }
-  return limit == kNever ? periods : std::min(periods, limit > now ? (limit - now) / skip.window : 0);
+  return limit == kNever ? windows : std::min(windows, limit > now ? (limit - now) / skip.window : 0);
 }
 
 // True if the launch's work is taken as CTAs, because its residents have too few trips left.
-bool ChipSampler::by_ctas(const Skip& skip, size_t member, size_t launch, uint64_t periods) const {
-  return periods > skip.of_residents[member][launch];
+bool ChipSampler::takes_ctas(const Skip& skip, size_t member, size_t launch, uint64_t windows) const {
+  return windows > skip.of_residents[member][launch];
 }
 
 SamplingGate ChipSampler::plan(size_t first, Cycle limit, Skip& skip) {
   set_wanted(first, skip);
-  const uint64_t left = most_periods(skip, kNever);
+  const uint64_t left = most_windows(skip, kNever);
   if (left == 0 || left == kUnbounded) return SamplingGate::kNothingLeftToTake;
-  skip.periods = std::min(left, most_periods(skip, limit));
-  if (skip.periods == 0) return SamplingGate::kNothingLeftToTake;
+  skip.windows = std::min(left, most_windows(skip, limit));
+  if (skip.windows == 0) return SamplingGate::kNothingLeftToTake;
   // Ask the gates for all the work left too: each part of it would rest on the same measured rates.
-  for (const uint64_t each : {left, skip.periods}) {
+  for (const uint64_t each : {left, skip.windows}) {
     const SamplingGate gate = gate_of_rates(skip, each);
     if (gate != SamplingGate::kOpen) return gate;
   }
@@ -295,8 +295,8 @@ SamplingGate ChipSampler::plan(size_t first, Cycle limit, Skip& skip) {
 
 std::vector<SampledSm::Taken> ChipSampler::take(const Skip& skip) {
   for (size_t l = 0; l < launches(); ++l) {
-    spent_on_pieces_[l] += off(skip, l);
-    if (progresses(skip.first, l)) spent_[l] += uncertainty(skip, l, skip.periods) * static_cast<double>(skip.cycles());
+    spent_on_pieces_[l] += rounding_error(skip, l);
+    if (progresses(skip.first, l)) spent_[l] += uncertainty(skip, l, skip.windows) * static_cast<double>(skip.cycles());
   }
   skipped_ += skip.cycles();
   std::vector<SampledSm::Taken> taken;
@@ -304,10 +304,10 @@ std::vector<SampledSm::Taken> ChipSampler::take(const Skip& skip) {
     std::vector<uint64_t>& owed = owed_[members_[m].index];
     owed.resize(launches());
     taken.push_back(
-        sampled_[m].take(samples_[skip.first].of_member[m], samples_.back().of_member[m], skip.periods, skip.wanted[m], owed));
+        sampled_[m].take(samples_[skip.first].of_member[m], samples_.back().of_member[m], skip.windows, skip.wanted[m], owed));
     for (size_t l = 0; l < launches(); ++l) {
-      if (!by_ctas(skip, m, l, skip.periods)) continue;
-      owed[l] += skip.periods * skip.wanted[m][l].instructions;
+      if (!takes_ctas(skip, m, l, skip.windows)) continue;
+      owed[l] += skip.windows * skip.wanted[m][l].instructions;
       owed[l] -= std::min(owed[l], taken.back().instructions[l]);
     }
   }

@@ -51,14 +51,14 @@ class ChipSampler {
   // A skip of whole windows of time.
   struct Skip {
     size_t first = 0;                                      // sample at which the window begins
-    uint64_t periods = 0;                                  // number of windows to skip
+    uint64_t windows = 0;                                  // number of windows to skip
     Cycle window = 0;                                      // length of the window
     std::vector<std::vector<SampledSm::Wanted>> wanted{};  // [member][launch]: work to take for one window
     std::vector<std::vector<uint64_t>> of_residents{};     // [member][launch]: windows for which residents have work
     std::vector<Group> alike{};                            // members whose CTAs are alike
     std::vector<Group> alike_by_residents{};               // members whose residents are alike
 
-    Cycle cycles() const { return periods * window; }
+    Cycle cycles() const { return windows * window; }
   };
   // Takes a sample if one is due, and returns the longest skip that ends by `limit`; none if no sample was due or a
   // gate is closed for every window. Requires that all members have run up to `now`. `dirty_share`: share of L2's room
@@ -66,15 +66,15 @@ class ChipSampler {
   std::optional<Skip> look(Cycle now, Cycle limit, const std::vector<Member>& members, double dirty_share);
   // Adds a member for SMs that have been split off a member's class. The samples so far hold for both. `copy` has a
   // copy of the member's SM.
-  void part(size_t member, const Member& copy);
+  void add_split_member(size_t member, const Member& copy);
   // Returns the longest skip by the samples so far, as look().
   std::optional<Skip> longest(Cycle limit);
-  // Fast-forwards all members, those added by part() included. Returns the work taken from each.
+  // Fast-forwards all members, those added by add_split_member() included. Returns the work taken from each.
   std::vector<SampledSm::Taken> take(const Skip& skip);
 
   const std::vector<Member>& members() const { return members_; }
   // Returns the owed instructions that have been taken from a class since the last call. take() does not report them.
-  uint64_t taken_besides(size_t index) { return std::exchange(besides_[index], 0); }
+  uint64_t owed_taken(size_t index) { return std::exchange(owed_taken_[index], 0); }
 
   // Forgets all samples, which no longer hold.
   void restart();
@@ -93,7 +93,7 @@ class ChipSampler {
   void make_room(size_t index);
   static bool may_begin_window(size_t sample);
   static void forget_counts(Sample& sample);
-  bool settle();
+  bool take_owed();
   bool observe(Cycle now, const std::vector<Member>& members, double dirty_share);
   size_t launches() const { return samples_.back().of_member.front().launches.size(); }
   std::vector<Batch> batches(size_t first, const Group& group, size_t launch) const;
@@ -105,22 +105,22 @@ class ChipSampler {
   uint64_t placed(size_t first, size_t member, size_t launch) const;
   bool does_nothing(size_t first, size_t member, size_t launch, size_t resident) const;
   Batch trips(const Group& group, size_t from, size_t to, size_t launch, size_t resident) const;
-  uint64_t most_periods(Skip& skip, Cycle limit);
-  bool by_ctas(const Skip& skip, size_t member, size_t launch, uint64_t periods) const;
+  uint64_t most_windows(Skip& skip, Cycle limit);
+  bool takes_ctas(const Skip& skip, size_t member, size_t launch, uint64_t windows) const;
   bool progresses(size_t first, size_t launch) const;
   double cycles_after(Cycle skipped, size_t launch) const;
   double budget(Cycle skipped, size_t launch) const;
   using Place = std::pair<const Group*, size_t>;  // a group, and the index of a resident on each of its SMs
   double uncertainty_of_residents(const Skip& skip, size_t launch, const std::vector<Place>& places) const;
-  double uncertainty(const Skip& skip, size_t launch, uint64_t periods) const;
-  SamplingGate gate_of_rates(const Skip& skip, uint64_t periods);
-  double otherness(const Skip& skip, size_t launch, uint64_t periods);
-  double off(const Skip& skip, size_t launch);
+  double uncertainty(const Skip& skip, size_t launch, uint64_t windows) const;
+  SamplingGate gate_of_rates(const Skip& skip, uint64_t windows);
+  double intensity_difference(const Skip& skip, size_t launch, uint64_t windows);
+  double rounding_error(const Skip& skip, size_t launch);
   SamplingGate gate_of_pieces(const Skip& skip);
   bool stalled(size_t first) const;
-  bool launch_waits(const Skip& skip, uint64_t periods) const;
+  bool launch_waits(const Skip& skip, uint64_t windows) const;
   bool l2_fills_or_empties(size_t first, Cycle skipped) const;
-  bool few_generations(const Skip& skip, size_t launch, uint64_t periods) const;
+  bool few_generations(const Skip& skip, size_t launch, uint64_t windows) const;
   bool worthwhile(size_t first, Cycle skipped) const;
 
   double error_;
@@ -129,7 +129,7 @@ class ChipSampler {
   std::vector<std::vector<uint64_t>> phase_;     // [member]
   std::vector<std::vector<size_t>> same_since_;  // [member][launch]: first sample with the residents of the last one
   std::vector<std::vector<uint64_t>> owed_;      // [class][launch]: instructions wanted of CTAs and not taken yet
-  std::vector<uint64_t> besides_;                // [class]: owed instructions taken since taken_besides()
+  std::vector<uint64_t> owed_taken_;             // [class]: owed instructions taken since owed_taken()
   std::vector<double> spent_;                    // per launch: cycles by which uncertain rates of its skips may be off
   std::vector<double> spent_on_pieces_;          // per launch: cycles by which whole pieces of its skips may be off
   Cycle skipped_ = 0;                            // cycles skipped so far

@@ -58,7 +58,7 @@ bool ChipSampler::stalled(size_t first) const {
 // warps keep their places in their CTAs, so the skip does not bring their exits nearer. Only CTAs whose warps wait for
 // each other are no obstacle: their warps exit together. If as many such CTAs have been placed as have ended, the
 // following ones go on in the same way.
-bool ChipSampler::launch_waits(const Skip& skip, uint64_t periods) const {
+bool ChipSampler::launch_waits(const Skip& skip, uint64_t windows) const {
   for (size_t m = 0; m < members_.size(); ++m) {
     const SmState& state = members_[m].sm->state();
     const SmSample& from = samples_[skip.first].of_member[m];
@@ -72,7 +72,7 @@ bool ChipSampler::launch_waits(const Skip& skip, uint64_t periods) const {
       const uint64_t gone = to.ctas_done[l] - from.ctas_done[l];
       if (progress.running == 0) {
         waits = true;
-      } else if (by_ctas(skip, m, l, periods)) {
+      } else if (takes_ctas(skip, m, l, windows)) {
         room_is_kept &= state.coupled(static_cast<int>(l)) && came >= progress.running && came + 1 >= gone;
       }
     }
@@ -99,17 +99,17 @@ bool ChipSampler::l2_fills_or_empties(size_t first, Cycle skipped) const {
 
 // True if too few CTAs have come and gone for the length of the skip: CTAs begin together and drift apart over
 // generations.
-bool ChipSampler::few_generations(const Skip& skip, size_t launch, uint64_t periods) const {
+bool ChipSampler::few_generations(const Skip& skip, size_t launch, uint64_t windows) const {
   double gone = 0;
   double running = 0;
   for (size_t m = 0; m < members_.size(); ++m) {
-    if (!by_ctas(skip, m, launch, periods)) continue;
+    if (!takes_ctas(skip, m, launch, windows)) continue;
     const auto sms = static_cast<double>(members_[m].sms);
     gone += sms * static_cast<double>(samples_.back().of_member[m].ctas_done[launch] -
                                       samples_[skip.first].of_member[m].ctas_done[launch]);
     running += sms * static_cast<double>(members_[m].sm->state().progress[launch].running);
   }
-  const Cycle skipped = periods * skip.window;
+  const Cycle skipped = windows * skip.window;
   return gone < kGenerations * running * static_cast<double>(skipped) / cycles_after(skipped, launch);
 }
 
@@ -133,15 +133,15 @@ double ChipSampler::uncertainty_of_residents(const Skip& skip, size_t launch, co
 // done: the most uncertain group counts. Otherwise it ends with its residents. If warps of its CTAs wait for each
 // other, all residents have the same rate and are measured together. If not, the slowest warp ends the launch: the most
 // uncertain one counts.
-double ChipSampler::uncertainty(const Skip& skip, size_t launch, uint64_t periods) const {
+double ChipSampler::uncertainty(const Skip& skip, size_t launch, uint64_t windows) const {
   double most = 0;
-  const auto takes_ctas = [&](size_t m) { return by_ctas(skip, m, launch, periods); };
+  const auto in_ctas = [&](size_t m) { return takes_ctas(skip, m, launch, windows); };
   for (const Group& group : skip.alike) {
-    if (std::ranges::any_of(group, takes_ctas)) most = std::max(most, relative_uncertainty(batches(skip.first, group, launch)));
+    if (std::ranges::any_of(group, in_ctas)) most = std::max(most, relative_uncertainty(batches(skip.first, group, launch)));
   }
   std::vector<Place> together;
   for (const Group& group : skip.alike_by_residents) {
-    if (std::ranges::all_of(group, takes_ctas)) continue;
+    if (std::ranges::all_of(group, in_ctas)) continue;
     for (size_t r = 0; r < skip.wanted[group.front()][launch].of_residents.size(); ++r) {
       if (std::ranges::all_of(group, [&](size_t m) { return does_nothing(skip.first, m, launch, r); })) continue;
       if (members_[group.front()].sm->state().coupled(static_cast<int>(launch))) {
@@ -157,14 +157,14 @@ double ChipSampler::uncertainty(const Skip& skip, size_t launch, uint64_t period
 
 // Returns the relative difference in bytes per instruction between the CTAs to be taken and those placed in the window.
 // If bytes limit the launch, the time of the CTAs to be taken is off by that much; if instructions do, by nothing.
-double ChipSampler::otherness(const Skip& skip, size_t launch, uint64_t periods) {
+double ChipSampler::intensity_difference(const Skip& skip, size_t launch, uint64_t windows) {
   Work done;
   Work left;
   for (size_t m = 0; m < members_.size(); ++m) {
-    if (!by_ctas(skip, m, launch, periods)) continue;
+    if (!takes_ctas(skip, m, launch, windows)) continue;
     uint64_t ctas = 0;
     done = done + sampled_[m].placed_last(launch, placed(skip.first, m, launch)) * members_[m].sms;
-    left = left + sampled_[m].next_ctas(launch, periods * skip.wanted[m][launch].instructions, ctas) * members_[m].sms;
+    left = left + sampled_[m].next_ctas(launch, windows * skip.wanted[m][launch].instructions, ctas) * members_[m].sms;
   }
   if (left.bytes == 0 && done.bytes == 0) return 0;
   if (done.bytes == 0 || left.instructions == 0) return 1;
@@ -172,10 +172,10 @@ double ChipSampler::otherness(const Skip& skip, size_t launch, uint64_t periods)
   return std::abs(intensity(left) / intensity(done) - 1);
 }
 
-SamplingGate ChipSampler::gate_of_rates(const Skip& skip, uint64_t periods) {
-  const Cycle skipped = periods * skip.window;
+SamplingGate ChipSampler::gate_of_rates(const Skip& skip, uint64_t windows) {
+  const Cycle skipped = windows * skip.window;
   if (stalled(skip.first)) return SamplingGate::kLaunchStalled;
-  if (launch_waits(skip, periods)) return SamplingGate::kLaunchWaits;
+  if (launch_waits(skip, windows)) return SamplingGate::kLaunchWaits;
   if (l2_fills_or_empties(skip.first, skipped)) return SamplingGate::kWritesFillL2;
   Group all(members_.size());
   std::iota(all.begin(), all.end(), size_t{0});
@@ -184,11 +184,11 @@ SamplingGate ChipSampler::gate_of_rates(const Skip& skip, uint64_t periods) {
     const std::vector<Batch> measured = batches(skip.first, all, l);
     const auto time = static_cast<double>(skipped);
     // Keep a fifth of the budget for later skips of the launch.
-    if (uncertainty(skip, l, periods) * time > budget(skipped, l) * 4 / 5) return SamplingGate::kRatesUncertain;
+    if (uncertainty(skip, l, windows) * time > budget(skipped, l) * 4 / 5) return SamplingGate::kRatesUncertain;
     // A confidence interval covers noise, but not a trend.
     if (relative_drift(measured) * time > budget(skipped, l)) return SamplingGate::kRatesDrift;
-    if (otherness(skip, l, periods) * time > budget(skipped, l)) return SamplingGate::kOtherWork;
-    if (few_generations(skip, l, periods)) return SamplingGate::kFewGenerations;
+    if (intensity_difference(skip, l, windows) * time > budget(skipped, l)) return SamplingGate::kOtherWork;
+    if (few_generations(skip, l, windows)) return SamplingGate::kFewGenerations;
   }
   return SamplingGate::kOpen;
 }
@@ -203,15 +203,15 @@ bool ChipSampler::worthwhile(size_t first, Cycle skipped) const {
 }
 
 // Returns the most cycles by which the launch may be off because only whole trips and CTAs are taken.
-double ChipSampler::off(const Skip& skip, size_t launch) {
+double ChipSampler::rounding_error(const Skip& skip, size_t launch) {
   double most = 0;
   for (size_t m = 0; m < members_.size(); ++m) {
     const SampledSm::Wanted& wanted = skip.wanted[m][launch];
     if (wanted.instructions == 0) continue;
-    const double windows = by_ctas(skip, m, launch, skip.periods)
-                               ? sampled_[m].most_off_of_ctas(launch, wanted, skip.periods, owed_[members_[m].index])
-                               : sampled_[m].most_off(launch, wanted, skip.periods);
-    most = std::max(most, windows * static_cast<double>(skip.window));
+    const double off = takes_ctas(skip, m, launch, skip.windows)
+                           ? sampled_[m].cta_rounding_error(launch, wanted, skip.windows, owed_[members_[m].index])
+                           : sampled_[m].trip_rounding_error(launch, wanted, skip.windows);
+    most = std::max(most, off * static_cast<double>(skip.window));
   }
   return most;
 }
@@ -219,7 +219,8 @@ double ChipSampler::off(const Skip& skip, size_t launch) {
 // Asks the gates of pieces, which have half of the allowed error (see budget()), and of the skip's length.
 SamplingGate ChipSampler::gate_of_pieces(const Skip& skip) {
   for (size_t l = 0; l < launches(); ++l) {
-    if (spent_on_pieces_[l] + off(skip, l) > error_ / 2 * cycles_after(skip.cycles(), l)) return SamplingGate::kPiecesTooCoarse;
+    if (spent_on_pieces_[l] + rounding_error(skip, l) > error_ / 2 * cycles_after(skip.cycles(), l))
+      return SamplingGate::kPiecesTooCoarse;
   }
   return worthwhile(skip.first, skip.cycles()) ? SamplingGate::kOpen : SamplingGate::kNotWorthwhile;
 }

@@ -19,10 +19,10 @@ uint64_t sum_of(const std::map<AccountCell, uint64_t>& waits) {
 }
 
 // Returns the correction of a count that grows with bytes: `part` of the `requested` bytes of a window, scaled to the
-// `taken` ones, less the `periods` windows for which it is counted already.
-uint64_t in_proportion(uint64_t part, uint64_t taken, uint64_t requested, uint64_t periods) {
+// `taken` ones, less the `windows` for which it is counted already.
+uint64_t in_proportion(uint64_t part, uint64_t taken, uint64_t requested, uint64_t windows) {
   __extension__ using Wide = unsigned __int128;
-  return requested == 0 ? 0 : static_cast<uint64_t>(Wide{part} * taken / requested) - part * periods;
+  return requested == 0 ? 0 : static_cast<uint64_t>(Wide{part} * taken / requested) - part * windows;
 }
 
 uint64_t spare_of(uint64_t trips_left) { return trips_left > kTripsKept ? trips_left - kTripsKept : 0; }
@@ -65,7 +65,7 @@ SampledSm::SampledSm(Sm& sm) : sm_(&sm) {
   for (const SmLaunch& launch : sm.state().launches) work_.emplace_back(*launch.image);
 }
 
-SampledSm SampledSm::of(Sm& copy) const {
+SampledSm SampledSm::copy_for(Sm& copy) const {
   SampledSm result = *this;
   result.sm_ = &copy;
   result.find_pieces();
@@ -175,7 +175,7 @@ SmSample SampledSm::sample(Cycle now) {
   SmSample sample;
   StateVisitor visitor(sample.state, now);
   sm_->visit(visitor);
-  for (auto* words : {&sample.state.key, &sample.state.classes, &sample.state.whose}) {
+  for (auto* words : {&sample.state.key, &sample.state.classes, &sample.state.moment_owners}) {
     words->clear();
     words->shrink_to_fit();
   }
@@ -206,14 +206,14 @@ SmSample SampledSm::sample(Cycle now) {
 // ---- bounds of what may be taken
 
 uint64_t SampledSm::most_of_residents(size_t l, const Wanted& wanted) const {
-  uint64_t periods = kUnbounded;
+  uint64_t windows = kUnbounded;
   if (wanted.instructions == 0) return kUnbounded;
   if (wanted.of_residents.empty() || wanted.of_residents.size() != pieces_[l].size()) return 0;
   for (size_t p = 0; p < pieces_[l].size(); ++p) {
     if (wanted.of_residents[p] > 0)
-      periods = std::min(periods, static_cast<uint64_t>(static_cast<double>(pieces_[l][p].trips) / wanted.of_residents[p]));
+      windows = std::min(windows, static_cast<uint64_t>(static_cast<double>(pieces_[l][p].trips) / wanted.of_residents[p]));
   }
-  return periods;
+  return windows;
 }
 
 uint64_t SampledSm::most_of_ctas(size_t launch, const Wanted& wanted) {
@@ -245,11 +245,11 @@ Work SampledSm::not_placed(int launch, uint64_t& ctas) {
 
 uint64_t SampledSm::Piece::nearest(double wanted) const { return std::min(trips, static_cast<uint64_t>(std::llround(wanted))); }
 
-double SampledSm::most_off(size_t launch, const Wanted& wanted, uint64_t periods) const {
+double SampledSm::trip_rounding_error(size_t launch, const Wanted& wanted, uint64_t windows) const {
   double most = 0;
   for (size_t p = 0; p < pieces_[launch].size(); ++p) {
     if (wanted.of_residents[p] == 0) continue;
-    const double all = static_cast<double>(periods) * wanted.of_residents[p];
+    const double all = static_cast<double>(windows) * wanted.of_residents[p];
     most = std::max(most, std::abs(static_cast<double>(pieces_[launch][p].nearest(all)) - all) / wanted.of_residents[p]);
   }
   return most;
@@ -276,8 +276,8 @@ bool SampledSm::has_unequal_ctas(size_t launch) {
   return std::ranges::adjacent_find(runs, std::ranges::not_equal_to{}, length) != runs.end();
 }
 
-double SampledSm::most_off_of_ctas(size_t launch, const Wanted& wanted, uint64_t periods, const std::vector<uint64_t>& owed) {
-  const uint64_t all = periods * wanted.instructions + (launch < owed.size() ? owed[launch] : 0);
+double SampledSm::cta_rounding_error(size_t launch, const Wanted& wanted, uint64_t windows, const std::vector<uint64_t>& owed) {
+  const uint64_t all = windows * wanted.instructions + (launch < owed.size() ? owed[launch] : 0);
   uint64_t ctas = 0;
   const uint64_t rest = all - ctas_of_all_places(launch, all, ctas).instructions;
   const auto pieces = static_cast<double>(pieces_[launch].size());
@@ -342,10 +342,10 @@ Work SampledSm::ctas_of_all_places(size_t launch, uint64_t instructions, uint64_
 }
 
 // Takes from each resident the trips that it would have done, to the nearest whole trip.
-void SampledSm::take_of_residents(std::vector<Piece>& pieces, uint64_t periods, const Wanted& wanted) const {
+void SampledSm::take_of_residents(std::vector<Piece>& pieces, uint64_t windows, const Wanted& wanted) const {
   if (wanted.of_residents.size() != pieces.size()) return;
   for (size_t p = 0; p < pieces.size(); ++p) {
-    pieces[p].taken = pieces[p].nearest(static_cast<double>(periods) * wanted.of_residents[p]);
+    pieces[p].taken = pieces[p].nearest(static_cast<double>(windows) * wanted.of_residents[p]);
   }
 }
 
@@ -363,25 +363,25 @@ void SampledSm::take_evenly(std::vector<Piece>& pieces, uint64_t instructions) c
   for (Piece* piece : order) piece->take(1, instructions);
 }
 
-SampledSm::Taken SampledSm::take(const SmSample& from, const SmSample& to, uint64_t periods, const std::vector<Wanted>& wanted,
+SampledSm::Taken SampledSm::take(const SmSample& from, const SmSample& to, uint64_t windows, const std::vector<Wanted>& wanted,
                                  const std::vector<uint64_t>& owed) {
   FastForward by;
-  by.periods = periods;
-  by.cycles = periods * (to.state.at - from.state.at);
+  by.periods = windows;
+  by.cycles = windows * (to.state.at - from.state.at);
   by.risen.assign(to.state.levels.size(), 0);
   by.moments.assign(to.state.moments.size(), by.cycles);
   by.trips_taken.assign(to.state.trips.left.size(), 0);
   by.placed.assign(work_.size(), 0);
   count(from.state, to.state, by);
-  Taken taken{.periods = periods, .cycles = by.cycles, .instructions = {}};
+  Taken taken{.windows = windows, .cycles = by.cycles, .instructions = {}};
   std::vector<Correction> corrections;
   for (size_t l = 0; l < work_.size(); ++l) {
     Work work;
     std::vector<Piece> pieces = pieces_[l];
-    if (periods <= most_of_residents(l, wanted[l])) {
-      take_of_residents(pieces, periods, wanted[l]);
+    if (windows <= most_of_residents(l, wanted[l])) {
+      take_of_residents(pieces, windows, wanted[l]);
     } else {
-      const uint64_t instructions = periods * wanted[l].instructions + owed[l];
+      const uint64_t instructions = windows * wanted[l].instructions + owed[l];
       work = ctas_of_all_places(l, instructions, by.placed[l]);
       take_evenly(pieces, instructions - work.instructions);
     }
@@ -393,18 +393,18 @@ SampledSm::Taken SampledSm::take(const SmSample& from, const SmSample& to, uint6
     const LaunchAccount& before = from.launches[l];
     const LaunchAccount& after = to.launches[l];
     Correction& correction = corrections.emplace_back();
-    correction.ctas = by.placed[l] - periods * (to.ctas_done[l] - from.ctas_done[l]);
-    correction.instructions = work.instructions - periods * (after.instructions - before.instructions);
-    correction.requested_bytes = work.bytes - periods * (after.requested_bytes - before.requested_bytes);
-    correction.served_bytes = work.bytes - periods * (after.served_bytes - before.served_bytes);
+    correction.ctas = by.placed[l] - windows * (to.ctas_done[l] - from.ctas_done[l]);
+    correction.instructions = work.instructions - windows * (after.instructions - before.instructions);
+    correction.requested_bytes = work.bytes - windows * (after.requested_bytes - before.requested_bytes);
+    correction.served_bytes = work.bytes - windows * (after.served_bytes - before.served_bytes);
     const uint64_t requested = after.requested_bytes - before.requested_bytes;
-    correction.l1_bytes = in_proportion(after.l1_bytes - before.l1_bytes, work.bytes, requested, periods);
-    correction.dram_bytes = in_proportion(after.dram_bytes - before.dram_bytes, work.bytes, requested, periods);
-    for (const auto& [cell, cycles] : to.waiting[l]) correction.waits[cell] += periods * cycles;
-    for (const auto& [cell, cycles] : from.waiting[l]) correction.waits[cell] -= periods * cycles;
-    correction.resident_warp_cycles = periods * (to.states[l] - from.states[l]) + sum_of(correction.waits) +
+    correction.l1_bytes = in_proportion(after.l1_bytes - before.l1_bytes, work.bytes, requested, windows);
+    correction.dram_bytes = in_proportion(after.dram_bytes - before.dram_bytes, work.bytes, requested, windows);
+    for (const auto& [cell, cycles] : to.waiting[l]) correction.waits[cell] += windows * cycles;
+    for (const auto& [cell, cycles] : from.waiting[l]) correction.waits[cell] -= windows * cycles;
+    correction.resident_warp_cycles = windows * (to.states[l] - from.states[l]) + sum_of(correction.waits) +
                                       correction.instructions -
-                                      periods * (after.resident_warp_cycles - before.resident_warp_cycles);
+                                      windows * (after.resident_warp_cycles - before.resident_warp_cycles);
   }
   move_on(*sm_, by, false);
   for (size_t l = 0; l < corrections.size(); ++l) correct(*sm_, static_cast<int>(l), corrections[l]);

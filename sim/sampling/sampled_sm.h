@@ -48,7 +48,7 @@ class SampledSm {
 
   Sm& sm() const { return *sm_; }
   // Returns a copy of this object for `copy`, a copy of the SM that may have other CTA classes.
-  SampledSm of(Sm& copy) const;
+  SampledSm copy_for(Sm& copy) const;
   // Notes which residents have ended a trip since the last call. Call it often: trips' ends then give rates of whole
   // trips, wherever a window begins. Requires that the SM has run up to `now`.
   void watch(Cycle now);
@@ -78,24 +78,24 @@ class SampledSm {
   // Returns the mean work of a CTA that has not been placed.
   Work mean_of_not_placed(size_t launch);
   // Returns the largest difference, over the residents, between the trips wanted and the whole trips taken; in windows.
-  double most_off(size_t launch, const Wanted& wanted, uint64_t periods) const;
+  double trip_rounding_error(size_t launch, const Wanted& wanted, uint64_t windows) const;
   // Returns the largest difference between the work wanted and the work taken if CTAs are taken, in windows. After whole
   // CTAs, an equal part of less than one CTA remains for each resident, which gives the whole trips in it.
   //
   // CTAs of unequal length, or without trips to take, then also run beside other CTAs than they would have. With n CTAs
   // at a time, in any order, the last CTA ends no sooner than n equal parts of all the work would, and later by at most
   // (n - 1) / n of the longest CTA (Graham, SIAM J. Appl. Math. 1969).
-  double most_off_of_ctas(size_t launch, const Wanted& wanted, uint64_t periods, const std::vector<uint64_t>& owed);
+  double cta_rounding_error(size_t launch, const Wanted& wanted, uint64_t windows, const std::vector<uint64_t>& owed);
 
   struct Taken {
-    uint64_t periods = 0;                // number of windows skipped
+    uint64_t windows = 0;                // number of windows skipped
     Cycle cycles = 0;                    // cycles skipped
     std::vector<uint64_t> instructions;  // per launch
   };
-  // Fast-forwards the SM by `periods` times the time between the two samples; `to` must be the last one. Takes about
-  // the wanted work of all periods: from residents if they have enough trips. Otherwise it takes CTAs, for the wanted
+  // Fast-forwards the SM by `windows` times the time between the two samples; `to` must be the last one. Takes about
+  // the wanted work of all windows: from residents if they have enough trips. Otherwise it takes CTAs, for the wanted
   // and the `owed` instructions.
-  Taken take(const SmSample& from, const SmSample& to, uint64_t periods, const std::vector<Wanted>& wanted,
+  Taken take(const SmSample& from, const SmSample& to, uint64_t windows, const std::vector<Wanted>& wanted,
              const std::vector<uint64_t>& owed);
   // Takes the owed instructions from residents, as far as these have trips; no time passes. Returns the instructions
   // taken of each launch.
@@ -129,7 +129,7 @@ class SampledSm {
   uint64_t longest_trip(size_t launch) const;
   uint64_t longest_cta(size_t launch);
   bool has_unequal_ctas(size_t launch);
-  void take_of_residents(std::vector<Piece>& pieces, uint64_t periods, const Wanted& wanted) const;
+  void take_of_residents(std::vector<Piece>& pieces, uint64_t windows, const Wanted& wanted) const;
   void take_evenly(std::vector<Piece>& pieces, uint64_t instructions) const;
 
   Sm* sm_;

@@ -44,7 +44,7 @@ void start_warps(Sm& sm, Cta& cta, int index, Cycle now) {
     warp.cta = index;
     warp.index_in_cta = static_cast<int>(w);
     warp.serial = state.next_serial++;
-    warp.number = state.warps_started++;
+    warp.ordinal = state.warps_started++;
     warp.registers = image.kernel->registers_per_thread;
     for (size_t c = 0; c < image.kernel->cursors.size(); ++c) warp.cursors[c] = image.kernel->cursors[c].start;
     sub_core.start_warp(sm, place.slot, now);
@@ -98,7 +98,7 @@ void place_what_fits(Sm& sm, Cycle now) {
       const bool loan_ended = !state.listed(launch) && state.launches[launch].source == CtaSource::kLoan;
       if (!loan_ended && !may_place(sm, launch, now)) break;
       if (loan_ended) {
-        state.asks = launch;
+        state.asking_launch = launch;
         return;
       }
       if (state.next_cta_at > now && !started) {
@@ -108,7 +108,7 @@ void place_what_fits(Sm& sm, Cycle now) {
         return;
       }
       if (!state.listed(launch)) {
-        state.asks = launch;
+        state.asking_launch = launch;
         return;
       }
       launch_cta(sm, launch, now);

@@ -19,7 +19,8 @@ class Sm;
 void handle(Sm& sm, const PlacementEvent& event, Cycle now);
 // Places CTAs in launch order as long as they fit, after all events of a cycle: left-over placement. A launch with CTAs
 // left holds back the launches behind it, unless reservations or quotas divide the SM among the launches of its epoch.
-// If the next CTA is on the chip's queue, the SM asks for it (SmState::asks); the next call goes on from there.
+// If the next CTA is on the chip's queue, the SM asks for it (SmState::asking_launch); the next call goes on from
+// there.
 void place_ctas(Sm& sm, Cycle now);
 // Ends an exited warp when its last store is done, and the CTA when its last warp has ended.
 void maybe_end_warp(Sm& sm, int sub_core, int slot, Delay delay, Cycle now);

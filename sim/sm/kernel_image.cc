@@ -149,16 +149,16 @@ void fetch_lines(const Spec& spec, Program& program) {
 }
 
 // True if some loop of the body takes a second trip in CTAs of this class.
-bool goes_round(const std::vector<traces::Node>& body, const traces::CtaClass& cta_class) {
+bool repeats_a_loop(const std::vector<traces::Node>& body, const traces::CtaClass& cta_class) {
   return std::ranges::any_of(body, [&](const traces::Node& node) {
     const auto* loop = std::get_if<traces::Loop>(&node);
     if (loop == nullptr) return false;
     const uint64_t trips = traces::trips(loop->trips, cta_class);
-    return trips > 1 || (trips == 1 && goes_round(loop->body, cta_class));
+    return trips > 1 || (trips == 1 && repeats_a_loop(loop->body, cta_class));
   });
 }
 
-bool ties(const MicroOp& op) {
+bool couples_warps(const MicroOp& op) {
   switch (op.behaviour) {
     case isa::Behaviour::kBarrierSync:
     case isa::Behaviour::kBarrierArrive:
@@ -232,10 +232,10 @@ Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel,
   group_rings(image);
   for (const traces::CtaClass& cta_class : kernel.cta_classes) {
     image.loop_free.push_back(
-        std::ranges::none_of(kernel.roles, [&](const traces::Role& role) { return goes_round(role.body, cta_class); }));
+        std::ranges::none_of(kernel.roles, [&](const traces::Role& role) { return repeats_a_loop(role.body, cta_class); }));
   }
   image.coupled =
-      std::ranges::any_of(image.programs, [](const Program& program) { return std::ranges::any_of(program.ops, ties); });
+      std::ranges::any_of(image.programs, [](const Program& program) { return std::ranges::any_of(program.ops, couples_warps); });
   return image;
 }
 

@@ -126,14 +126,14 @@ void MemoryStage::enqueue(Sm& sm, const MemoryRequest& request) {
   if (request.op->global) ++outbound_;
   queue.entries[(queue.head + queue.size++) % queue.entries.size()] = request;
   if (queue.size > 1) return;
-  reach_head(sm, queue);
+  start_address_generation(sm, queue);
   schedule_arbitration(sm, request.issued);
 }
 
 // Starts address generation for the request at the head of the queue, one request at a time. Address generation reads
 // the address registers, so that a load's sources are free before the shared stage accepts the load. A store's data is
 // read on the way to the data stage (release_sources).
-void MemoryStage::reach_head(Sm& sm, MemoryQueue& queue) {
+void MemoryStage::start_address_generation(Sm& sm, MemoryQueue& queue) {
   MemoryRequest& request = queue.front();
   request.ready = request.issued + sm.spec().memory_transit;
   if (queue.accepted_before) request.ready = std::max(request.ready, queue.last_accept + sm.spec().address_generation_interval);
@@ -182,7 +182,7 @@ void MemoryStage::accept(Sm& sm, int sub_core, Cycle now) {
   queue.pop();
   queue.last_accept = now;
   queue.accepted_before = true;
-  if (queue.size > 0) reach_head(sm, queue);
+  if (queue.size > 0) start_address_generation(sm, queue);
   last_sub_core_ = sub_core;
   charge(sm, request, stage_history_, Contended::kMemoryQueue, request.ready, now);
   stage_history_.hold(now, request.launch);

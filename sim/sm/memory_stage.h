@@ -129,7 +129,7 @@ class MemoryStage {
   void handle(Sm& sm, const MemoryEvent& event, Cycle now);
   // Takes the reply of L2 and DRAM to transfer number `transfer`, which may pass them in a later cycle. The SM learns
   // of it Spec::memory_reply cycles after that.
-  void passes(const Sm& sm, uint32_t transfer, const Reply& reply);
+  void take_reply(const Sm& sm, uint32_t transfer, const Reply& reply);
   // Cycle in which the SM learns of the next transfer; kNever: of none.
   Cycle next_reply() const { return next_reply_; }
   void take_replies(Sm& sm, Cycle now);
@@ -154,7 +154,7 @@ class MemoryStage {
   void visit(Sm& sm, StateVisitor& visitor);
 
   // True if some request has yet to ask L2 and DRAM.
-  bool outbound() const { return outbound_ > 0; }
+  bool has_outbound() const { return outbound_ > 0; }
 
   // Returns the launch at the head of a sub-core's queue, which holds the queue while it is full.
   int queue_holder(int sub_core) const;
@@ -175,7 +175,7 @@ class MemoryStage {
   void return_credit(Sm& sm, Cycle now);
   // Starts the copy at the head of the bulk copy engine's queue.
   void start_bulk(Sm& sm, Cycle now);
-  void reach_head(Sm& sm, MemoryQueue& queue);
+  void start_address_generation(Sm& sm, MemoryQueue& queue);
   bool reads_early(const Sm& sm, const MicroOp& op) const;
   void schedule_arbitration(Sm& sm, Cycle now);
   void accept(Sm& sm, int sub_core, Cycle now);

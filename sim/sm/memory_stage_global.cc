@@ -56,12 +56,12 @@ void MemoryStage::ask_memory(Sm& sm, MemoryRequest& request, Cycle now) {
   if (sm.shares_memory() && op.bytes > 0) {
     sm.outbox().push_back({now, memory_.ask_chip(number, transfer, port)});
   } else {
-    passes(sm, number, memory_.pass(now, transfer, port));
+    take_reply(sm, number, memory_.pass(now, transfer, port));
   }
   if (!bulk) leave(sm, request, writes ? egress_ : ingress_, std::max(port.end, soonest));
 }
 
-void MemoryStage::passes(const Sm& sm, uint32_t transfer, const Reply& reply) {
+void MemoryStage::take_reply(const Sm& sm, uint32_t transfer, const Reply& reply) {
   TransferUnderWay& of = transfers_[transfer];
   of.late = reply.transferred - reply.uncontended;
   of.slowest = reply.slowest;
@@ -172,9 +172,9 @@ void MemoryStage::load_arrives(Sm& sm, MemoryRequest& request, Cycle arrival) {
 
 // Sends the load back to the register file. Returns the cycle in which the last register arrives.
 Cycle MemoryStage::return_load(Sm& sm, MemoryRequest& request, Cycle arrival) {
-  const auto [end, behind] = returns_[request.sub_core].take(sm.state().now, return_margin(sm), arrival,
-                                                             return_cycles(sm.spec(), *request.op), request.launch);
-  charge(sm, request, behind, Contended::kLoadReturn, end - arrival);
+  const auto [end, waited_for] = returns_[request.sub_core].take(sm.state().now, return_margin(sm), arrival,
+                                                                 return_cycles(sm.spec(), *request.op), request.launch);
+  charge(sm, request, waited_for, Contended::kLoadReturn, end - arrival);
   return end;
 }
 
@@ -224,7 +224,7 @@ ChipMemory::Backlog MemoryStage::join_chip(const Sm& sm, Cycle now) {
   return memory_.backlog(std::max(now, sm.state().now));
 }
 
-// Requires that the chip has replied to all transfers (passes).
+// Requires that the chip has replied to all transfers (take_reply).
 void MemoryStage::leave_chip(Cycle now, const MemoryRates& rates, const ChipMemory::Backlog& backlog) {
   memory_.set_rates(now, rates);
   memory_.set_backlog(now, backlog);

@@ -25,7 +25,7 @@ namespace warpfold::sim {
 //
 // Fixed-latency instructions reserve ports at the allocate stage. Accumulator updates of wgmma use the cycles that are
 // left without a reservation, as these cycles pass (advance). Results of the ALU, FMA and XU pipes wait for the updates
-// (held_up).
+// (result_wait).
 class RegisterPorts {
  public:
   explicit RegisterPorts(const Spec& spec)
@@ -148,15 +148,15 @@ class RegisterPorts {
   }
   // Begins a write-back of accumulators, in pairs: an even and an odd register every second cycle, the first pair at
   // `now`. A wide result that is being written goes first.
-  void begin_commits(Cycle now, Cycle cycles) {
+  void begin_write_back(Cycle now, Cycle cycles) {
     const Cycle begin = later(now, wide_until_);
-    given_way_ += static_cast<uint32_t>(begin - now);
-    commits_end_ = begin + cycles;
+    pair_wait_cycles_ += static_cast<uint32_t>(begin - now);
+    write_back_end_ = begin + cycles;
   }
   // True while accumulators are written back, unless a second write port makes room for results.
-  bool commits(Cycle now) const { return commits_end_ > now && half_writes_ <= 2; }
+  bool writes_back(Cycle now) const { return write_back_end_ > now && half_writes_ <= 2; }
   // True if a pair is written in cycle `now`, which must be one of a write-back.
-  bool is_of_pair(Cycle now) const { return ((commits_end_ - now) & 1) == 0; }
+  bool is_of_pair(Cycle now) const { return ((write_back_end_ - now) & 1) == 0; }
   // True while a wide result waits for pairs.
   bool wide_waits(Cycle now) const { return now < wide_from_; }
   // Returns the cycles for which pairs hold up a result that takes its bank's port for `cycles` cycles from `enters`
@@ -170,26 +170,26 @@ class RegisterPorts {
   //
   // In the last n cycles of a write-back, results may use (n + 1) / 2: every cycle at an odd distance from the end. A
   // result waits one cycle for each of them that it uses, except for the first if it enters in one.
-  uint32_t held_up(Cycle enters, uint32_t cycles) const {
-    const Cycle end = half_writes_ > 2 ? 0 : commits_end_;
+  uint32_t result_wait(Cycle enters, uint32_t cycles) const {
+    const Cycle end = half_writes_ > 2 ? 0 : write_back_end_;
     const Cycle left = later(end, enters) - enters;
     return static_cast<uint32_t>(std::min<Cycle>(cycles, (left + 1) / 2) - (left & 1));
   }
   // Returns the cycles for which pairs hold up a wide result, which takes the ports of both banks for `cycles`
   // consecutive cycles. The result waits for the end of the pairs, or for `pairs` pairs if that is less. The other
   // pairs then wait for it.
-  uint32_t hold_up_wide(Cycle enters, uint32_t cycles, uint32_t pairs) {
-    const auto waits = static_cast<uint32_t>(std::min<Cycle>(later(commits_end_, enters) - enters, Cycle{2} * pairs));
+  uint32_t enter_wide_result(Cycle enters, uint32_t cycles, uint32_t pairs) {
+    const auto waits = static_cast<uint32_t>(std::min<Cycle>(later(write_back_end_, enters) - enters, Cycle{2} * pairs));
     wide_from_ = enters + waits;
     wide_until_ = wide_from_ + cycles;
-    if (wide_from_ < commits_end_) {
-      given_way_ += cycles;
-      commits_end_ += cycles;
+    if (wide_from_ < write_back_end_) {
+      pair_wait_cycles_ += cycles;
+      write_back_end_ += cycles;
     }
     return waits;
   }
   // Returns the cycles for which pairs have waited for wide results, modulo 2^32.
-  uint32_t given_way() const { return given_way_; }
+  uint32_t pair_wait_cycles() const { return pair_wait_cycles_; }
   // Slots of a demand's totals that have not been served. Unlike the totals, they mean the same in every state.
   uint64_t unserved_reads(const Totals& totals) const { return remaining(totals.reads, served_.reads); }
   uint64_t unserved_writes(const Totals& totals) const {
@@ -199,14 +199,14 @@ class RegisterPorts {
   void visit(StateVisitor& visitor) {
     // The binding lists all fields. Not visited: the fields up to by_table, which are constant; base, which advance()
     // brings to now; cached_places and pending, which follow from other fields; odd, which the closed cycles show. Of
-    // demanded and served only the difference matters. given_way is visited by the commands that write back, as the
-    // difference since they began.
+    // demanded and served only the difference matters. pair_wait_cycles is visited by the commands that write back, as
+    // the difference since they began.
     [[maybe_unused]] const auto& [half_reads, half_writes, read_ports, half_ports, room, window, cache, by_table, base, read_busy,
-                                  write_busy, both_written, odd, cache_tags, cached_places, demanded, served, pending, commits_end,
-                                  wide_from, wide_until, given_way] = *this;
+                                  write_busy, both_written, odd, cache_tags, cached_places, demanded, served, pending,
+                                  write_back_end, wide_from, wide_until, pair_wait_cycles] = *this;
     if (!visitor.recording()) {
       base_ += visitor.shift();
-      commits_end_ = visitor.moved(commits_end_);
+      write_back_end_ = visitor.moved(write_back_end_);
       wide_from_ = visitor.moved(wide_from_);
       wide_until_ = visitor.moved(wide_until_);
       return;
@@ -219,7 +219,7 @@ class RegisterPorts {
       const auto& cached = cached_[bank];
       visitor.values("register_cache", cached[0], "register_cache", cached[1], "register_cache", cached[2]);
     }
-    visitor.value("commits_left", commits_end_ > visitor.now() ? commits_end_ - visitor.now() : 0);
+    visitor.value("commits_left", write_back_end_ > visitor.now() ? write_back_end_ - visitor.now() : 0);
     visitor.value("wide_result_waits", wide_from_ > visitor.now() ? wide_from_ - visitor.now() : 0);
     visitor.value("wide_result_left", wide_until_ > visitor.now() ? wide_until_ - visitor.now() : 0);
     visitor.relative("update_reads", unserved_reads(demanded_));
@@ -385,10 +385,10 @@ class RegisterPorts {
   Totals demanded_;
   Totals served_;
   bool pending_ = false;
-  Cycle commits_end_ = 0;
+  Cycle write_back_end_ = 0;
   Cycle wide_from_ = 0;   // start of the write of the last wide result that met pairs
   Cycle wide_until_ = 0;  // end of that write
-  uint32_t given_way_ = 0;
+  uint32_t pair_wait_cycles_ = 0;
 };
 
 }  // namespace warpfold::sim

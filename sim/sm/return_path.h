@@ -17,7 +17,7 @@ class ReturnPath {
  public:
   struct Return {
     Cycle end = 0;
-    int behind = 0;  // launch of the load for which it waits; its own launch if it does not wait
+    int waited_for = 0;  // launch of the load for which it waits; its own launch if it does not wait
   };
 
   // `margin`: no load takes cycles further back than that.

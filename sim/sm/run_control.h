@@ -7,12 +7,12 @@ struct RunControl {
   bool launch_ended = false;  // a launch's last CTA on the SM ended in the last run
   // The SM is simulated for its twins too (ClassRun::Twin). Sm::run then also stops where a twin may diverge: at the
   // last trip of a loop whose trips depend on the CTA class, or after time has been skipped.
-  bool shared = false;
-  bool may_diverge = false;   // since run() was called, such a point has been reached
-  bool ends_sharing = false;  // since run() was called: sampling is about to extrapolate this SM alone, so all twins part
+  bool has_twins = false;
+  bool may_diverge = false;      // since run() was called, such a point has been reached
+  bool parts_all_twins = false;  // since run() was called: sampling is about to extrapolate this SM alone, so all twins part
 
-  void begin() { launch_ended = may_diverge = ends_sharing = false; }
-  void end_sharing() { ends_sharing = may_diverge = true; }
+  void begin() { launch_ended = may_diverge = parts_all_twins = false; }
+  void end_sharing() { parts_all_twins = may_diverge = true; }
 };
 
 }  // namespace warpfold::sim

@@ -5,7 +5,7 @@
 namespace warpfold::sim {
 namespace {
 
-bool holds(const LoopSpan& outer, const LoopSpan& inner) {
+bool encloses(const LoopSpan& outer, const LoopSpan& inner) {
   return outer.depth < inner.depth && outer.begin <= inner.begin && inner.end <= outer.end;
 }
 
@@ -13,7 +13,7 @@ bool holds(const LoopSpan& outer, const LoopSpan& inner) {
 uint64_t passes(const Program& program, const LoopSpan& loop, const traces::CtaClass& cta_class) {
   uint64_t product = traces::trips(loop.trips, cta_class);
   for (const LoopSpan& outer : program.loops) {
-    if (holds(outer, loop)) product *= traces::trips(outer.trips, cta_class);
+    if (encloses(outer, loop)) product *= traces::trips(outer.trips, cta_class);
   }
   return product;
 }
@@ -24,7 +24,7 @@ const LoopSpan* main_loop(const traces::Kernel& kernel, const Program& program) 
   const LoopSpan* main = nullptr;
   uint64_t most = 0;
   for (const LoopSpan& loop : program.loops) {
-    if (std::ranges::any_of(program.loops, [&](const LoopSpan& inner) { return holds(loop, inner); })) continue;
+    if (std::ranges::any_of(program.loops, [&](const LoopSpan& inner) { return encloses(loop, inner); })) continue;
     uint64_t issued = 0;
     for (size_t c = 0; c < ctas.size(); ++c) {
       issued += ctas[c] * passes(program, loop, kernel.cta_classes[c]) * (loop.end - loop.begin + 1);

@@ -34,8 +34,9 @@ Sm::Sm(const Spec& spec, SmState state)
     : spec_(spec),
       state_(std::move(state)),
       order_(by_order(state_.launches)),
-      passes_on_(kAccounting && (state_.launches.size() > 1 ||
-                                 std::ranges::any_of(state_.launches, [](const SmLaunch& each) { return each.image->coupled; }))) {}
+      tracks_delays_(kAccounting && (state_.launches.size() > 1 || std::ranges::any_of(state_.launches, [](const SmLaunch& each) {
+                                       return each.image->coupled;
+                                     }))) {}
 
 Sm::Sm(const Sm& other) : Sm(other.spec_, other.state_) {
   observation_.timeline = other.observation_.timeline;
@@ -53,7 +54,7 @@ Cycle Sm::next_time() const {
 
 void Sm::step(Cycle now) {
   if (state_.interrupted) {
-    state_.asks = kNoLaunch;
+    state_.asking_launch = kNoLaunch;
   } else {
     state_.now = now;
     if (state_.memory.next_reply() == now) state_.memory.take_replies(*this, now);
@@ -63,7 +64,7 @@ void Sm::step(Cycle now) {
     }
   }
   if (std::exchange(state_.may_place, false) || state_.interrupted) place_ctas(*this, now);
-  state_.interrupted = state_.asks != kNoLaunch;
+  state_.interrupted = state_.asking_launch != kNoLaunch;
   if (!state_.interrupted) SubCore::step(*this, state_.sub_cores, now);
 }
 
@@ -80,7 +81,7 @@ Cycle Sm::run(Cycle limit) {
   while (true) {
     stop_if_wanted();
     const Cycle next = next_time();
-    if (next >= limit || (control_.launch_ended | (control_.shared & control_.may_diverge))) return next;
+    if (next >= limit || (control_.launch_ended | (control_.has_twins & control_.may_diverge))) return next;
     if (next >= observation_.next_sample) sample_use(*this, next);
     step(next);
     if (state_.interrupted) return next;

@@ -65,7 +65,7 @@ class Sm {
   std::vector<Asked>& outbox() { return outbox_; }                    // in order of time
   const std::vector<int>& placement_order() const { return order_; }  // launches, in the order of placement
   // True if delays are tracked: there are several launches, or warps of a launch wait for each other.
-  bool passes_on() const { return passes_on_; }
+  bool tracks_delays() const { return tracks_delays_; }
 
   // ---- state
 
@@ -97,7 +97,7 @@ class Sm {
 
   // Runs until the next activity lies at `limit` or later, a launch's last CTA has ended, or control() says to stop.
   // Returns the cycle of the next activity; kNever: there is none. Stops within a cycle if the SM asks for a CTA
-  // (SmState::asks).
+  // (SmState::asking_launch).
   Cycle run(Cycle limit);
   // Returns the cycle of the next activity; kNever: there is none.
   Cycle next_time() const;
@@ -133,7 +133,7 @@ class Sm {
   std::vector<Asked> outbox_{};
   SmState state_;
   const std::vector<int> order_;
-  const bool passes_on_;
+  const bool tracks_delays_;
   SmObserver* observer_ = nullptr;
   RunControl control_;
   Observation observation_;

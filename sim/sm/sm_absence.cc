@@ -85,7 +85,7 @@ std::optional<Shortage> shortage(const Sm& sm, int launch, Cycle now) {
 }
 
 // Charges `cycles` of time together to each pair of launches with CTAs on the SM, a launch and itself included.
-void settle_company(SmState& state, Cycle cycles) {
+void charge_time_together(SmState& state, Cycle cycles) {
   const auto launches = static_cast<int>(state.present.size());
   for (int launch = 0; launch < launches; ++launch) {
     if (state.present[launch] == 0) continue;
@@ -104,7 +104,7 @@ void settle_absences(Sm& sm, Cycle now) {
     for (const Absence& absence : state.absences[launch])
       state.account.charge_absent(launch, absence.culprit, absence.resource, absence.warps * (now - state.absent_since));
   }
-  settle_company(state, now - state.absent_since);
+  charge_time_together(state, now - state.absent_since);
   settle_alternative_absences(sm, now);
   state.absent_since = now;
 }

@@ -31,7 +31,7 @@ uint64_t behind(Delay late, Delay most, uint32_t bits) {
 // A warp that waits only for its own requests has no history: it inherits the request's delay.
 void inherit(Sm& sm, Warp& warp, Delay delay, Cycle waited) {
   SmState& state = sm.state();
-  if (!sm.passes_on()) return;
+  if (!sm.tracks_delays()) return;
   Delay& furthest = state.ctas[warp.cta].most_delay;
   const Delay own = within(warp.delay, furthest);
   const Delay late = least(within(delay, furthest), own + waited);
@@ -51,7 +51,7 @@ void pass(Sm& sm, Warp& warp, const Arrival& before, WarpState waiting, Cycle no
 }
 
 bool remembered(const Sm& sm, const Arrival& arrival, Cycle now) {
-  return sm.passes_on() && arrival.at != kNever && arrival.at + kMostApart > now;
+  return sm.tracks_delays() && arrival.at != kNever && arrival.at + kMostApart > now;
 }
 
 void join(const Sm& sm, Arrival& arrival, int cta, Delay delay, Cycle now) {
@@ -65,7 +65,7 @@ Delay joined(const Sm& sm, const Arrival& arrival, int cta, Cycle now) {
 
 void visit_arrival(const Sm& sm, const char* name, int cta, Arrival& arrival, StateVisitor& visitor) {
   const SmState& state = sm.state();
-  if (!sm.passes_on()) return;
+  if (!sm.tracks_delays()) return;
   if (!visitor.recording()) {
     arrival.at = visitor.moved(arrival.at, kNever);
     return;
@@ -77,7 +77,7 @@ void visit_arrival(const Sm& sm, const char* name, int cta, Arrival& arrival, St
 void visit_delay(const Sm& sm, const char* name, int launch, int cta, uint64_t cta_serial, Delay delay, StateVisitor& visitor) {
   const SmState& state = sm.state();
   // The callers visit separately whether the CTA still exists.
-  if (!sm.passes_on() || !state.cta_lives(cta, cta_serial)) return;
+  if (!sm.tracks_delays() || !state.cta_lives(cta, cta_serial)) return;
   visitor.relative(name, state.coupled(launch) ? behind(delay, state.ctas[cta].most_delay, 32) : delay.others);
 }
 

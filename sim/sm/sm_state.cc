@@ -208,10 +208,10 @@ void Sm::visit(StateVisitor& visitor) {
   //   next_serial                    identifies warps and CTAs, nothing more
   //   loop_end                       concerns the observer
   //   warps_started                  numbers the warps of the issue log, which only full replays write
-  //   may_place, asks, interrupted   are set only in a cycle that has not run completely
+  //   may_place, asking_launch, interrupted   are set only in a cycle that has not run completely
   [[maybe_unused]] auto& [launches, progress, held, absences, present, absent_since, alternatives, account, events, due, sub_cores,
                           memory, wgmma, tcgen05, ctas, slot_taken, open_wgmma, loop_end, next_serial, warps_started, next_cta_at,
-                          place_due, may_place, asks, interrupted, last_cycle] = state_;
+                          place_due, may_place, asking_launch, interrupted, last_cycle] = state_;
   settle();
   const std::vector<uint64_t> reads = visitor.recording() ? std::vector<uint64_t>{} : state_.wgmma.port_reads(*this);
   for (size_t l = 0; l < state_.launches.size(); ++l) visit_launch(*this, static_cast<int>(l), visitor);

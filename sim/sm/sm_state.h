@@ -96,18 +96,18 @@ struct SmState {
   MemoryStage memory;
   WgmmaUnit wgmma{};
   Tcgen05Unit tcgen05{};
-  std::vector<Cta> ctas;         // by slot
-  std::vector<bool> slot_taken;  // by WarpSlot
-  uint64_t open_wgmma = 0;       // wgmma commands that some of the four warps have yet to issue
-  bool loop_end = false;         // a loop's trip or a CTA without loops has ended; the observer has yet to look
-  uint64_t next_serial = 1;      // serial of the next warp or CTA
-  uint64_t warps_started = 0;    // number of the next warp in the issue log
-  Cycle next_cta_at = 0;         // first cycle in which a CTA may be placed
-  Cycle place_due = 0;           // cycle of the last placement scheduled
-  bool may_place = false;        // an event of cycle `now` may have made room for a CTA
-  int asks = kNoLaunch;          // launch of the CTA for which the SM asks the chip's queue
-  bool interrupted = false;      // the SM asks: the events of cycle `now` have been handled, nothing has been issued in it
-  Cycle now = 0;                 // last cycle that has run
+  std::vector<Cta> ctas;          // by slot
+  std::vector<bool> slot_taken;   // by WarpSlot
+  uint64_t open_wgmma = 0;        // wgmma commands that some of the four warps have yet to issue
+  bool loop_end = false;          // a loop's trip or a CTA without loops has ended; the observer has yet to look
+  uint64_t next_serial = 1;       // serial of the next warp or CTA
+  uint64_t warps_started = 0;     // number of the next warp in the issue log
+  Cycle next_cta_at = 0;          // first cycle in which a CTA may be placed
+  Cycle place_due = 0;            // cycle of the last placement scheduled
+  bool may_place = false;         // an event of cycle `now` may have made room for a CTA
+  int asking_launch = kNoLaunch;  // launch of the CTA for which the SM asks the chip's queue
+  bool interrupted = false;       // the SM asks: the events of cycle `now` have been handled, nothing has been issued in it
+  Cycle now = 0;                  // last cycle that has run
 
   bool operator==(const SmState&) const = default;
 

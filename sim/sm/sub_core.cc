@@ -66,7 +66,7 @@ void SubCore::step(Sm& sm, std::span<SubCore> sub_cores, Cycle now) {
       not_selected(sm, candidates, warps_[winner].launch, op, now);
       break;
     }
-    candidates = look_again(sm, candidates, now);
+    candidates = candidates_for_next_issue(sm, candidates, now);
   }
   sm.state().due[index_] = awake_ != 0 ? now + 1 : timers_.next(now);
 }
@@ -84,7 +84,7 @@ void SubCore::expire_timers(Sm& sm, Cycle now) {
   }
   const Mask expired = timers_.expire(now);
   awake_ |= expired;
-  for (Mask checked = expired & check_; checked != 0; checked &= checked - 1) {
+  for (Mask checked = expired & has_condition_; checked != 0; checked &= checked - 1) {
     const int w = std::countr_zero(checked);
     WarpState reason{};
     if (!may_issue(sm, w, now, reason)) block(sm, w, reason, now);
@@ -113,14 +113,14 @@ void SubCore::expire_timers(Sm& sm, Cycle now) {
 }
 
 // Delays a coupled warp by the cycles in which it was awake and found something taken.
-void SubCore::count_held_up(Sm& sm, int slot, Cycle now) {
+void SubCore::delay_by_awake_cycles(Sm& sm, int slot, Cycle now) {
   Warp& warp = warps_[slot];
   if (kAccounting && (coupled_ & (Mask{now > warp.since} << slot)) != 0)
     delay_warp(sm.state(), warp, &Delay::all, now - warp.since);
 }
 
 [[gnu::noinline]] void SubCore::block(Sm& sm, int slot, WarpState reason, Cycle since) {
-  count_held_up(sm, slot, since);
+  delay_by_awake_cycles(sm, slot, since);
   warps_[slot].blocked = true;
   wait(warps_[slot], reason, since);
   awake_ &= ~(Mask{1} << slot);
@@ -136,7 +136,7 @@ void SubCore::set_timer(Warp& warp, int slot, Cycle at, bool check) {
   const Mask bit = Mask{1} << slot;
   warp.since = at;
   awake_ &= ~bit;
-  check_ = (check_ & ~bit) | Mask{check} << slot;
+  has_condition_ = (has_condition_ & ~bit) | Mask{check} << slot;
   timers_.set(slot, at);
 }
 
@@ -175,17 +175,17 @@ SubCore::Mask SubCore::pass_pipe_latches(Sm& sm, Mask candidates, Cycle now) {
 }
 
 // True if accumulators keep the pipe's latch taken in this cycle.
-bool SubCore::held_by_commits(Pipe pipe, Cycle now) const {
-  if (!ports_.commits(now)) return false;
+bool SubCore::held_by_write_back(Pipe pipe, Cycle now) const {
+  if (!ports_.writes_back(now)) return false;
   if (pipe == Pipe::kFmaHeavy && ports_.wide_waits(now)) return true;
-  return ports_.is_of_pair(now) && std::ranges::find(kGiveWay, pipe) != kGiveWay.end() &&
+  return ports_.is_of_pair(now) && std::ranges::find(kPipesBehindPairs, pipe) != kPipesBehindPairs.end() &&
          results_until_[static_cast<size_t>(pipe)] > now;
 }
 
 void SubCore::stalled_on_pipe(Sm& sm, Mask warps, Pipe pipe, Cycle now) {
   const auto port = static_cast<int>(pipe);
-  if (held_by_commits(pipe, now))
-    return stalled(sm, warps, WarpState::kDispatchStall, commit_launch_, Contended::kRegisterWritePort);
+  if (held_by_write_back(pipe, now))
+    return stalled(sm, warps, WarpState::kDispatchStall, write_back_launch_, Contended::kRegisterWritePort);
   stalled(sm, warps, WarpState::kMathPipeThrottle, pipes_[port].holder(), kContendedPipe[port]);
 }
 
@@ -209,7 +209,7 @@ SubCore::Mask SubCore::pass_control_stage(Sm& sm, Mask candidates, Cycle now) {
 }
 
 // Returns the candidates for a second issue in the same cycle, which may find taken what the first issue used.
-[[gnu::noinline]] SubCore::Mask SubCore::look_again(Sm& sm, Mask candidates, Cycle now) {
+[[gnu::noinline]] SubCore::Mask SubCore::candidates_for_next_issue(Sm& sm, Mask candidates, Cycle now) {
   candidates = pass_pipe_latches(sm, candidates, now);
   return candidates != 0 ? pass_control_stage(sm, candidates, now) : 0;
 }
@@ -269,13 +269,13 @@ void SubCore::issue(Sm& sm, int slot, Cycle now) {
   dispatch(sm, op, warp, slot, now);
   if (op.behaviour == Behaviour::kExit) return;
   fetch_next(sm, op, warp, slot, now);
-  if (late > 0) delay_by_commits(sm, warp, slot, late);
+  if (late > 0) delay_by_write_back(sm, warp, slot, late);
   set_timer(warp, slot, now + op.next_after + late, warp.op->needs_check || warp.in_barrier);
 }
 
 // Counts the instruction and logs it. Straight code is counted where it ends.
 void SubCore::record_issue(Sm& sm, Warp& warp, int slot, Cycle now) {
-  count_held_up(sm, slot, now);
+  delay_by_awake_cycles(sm, slot, now);
   ++unsettled_;
   if (!warp.op->straight) count(sm, warp, warp.op + 1);
   if (sm.observation().issue_log != nullptr) log(sm, warp, now);
@@ -318,7 +318,7 @@ void SubCore::fetch_next(Sm& sm, const MicroOp& op, Warp& warp, int slot, Cycle 
   if (op.straight) {
     ++warp.op;
   } else {
-    go_on(sm, warp, slot, now);
+    step_to_next(sm, warp, slot, now);
   }
   wants_[op.port] &= ~(Mask{1} << slot);
   wants_[warp.op->port] |= Mask{1} << slot;
@@ -327,7 +327,7 @@ void SubCore::fetch_next(Sm& sm, const MicroOp& op, Warp& warp, int slot, Cycle 
 void SubCore::log(Sm& sm, const Warp& warp, Cycle now) const {
   const auto position = static_cast<uint32_t>(warp.op - warp.program->ops.data());
   sm.observation().issue_log->push_back(
-      {now, sm.observation().sm_class, static_cast<uint32_t>(index_), warp.launch, warp.number, position});
+      {now, sm.observation().sm_class, static_cast<uint32_t>(index_), warp.launch, warp.ordinal, position});
 }
 
 void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now) {
@@ -353,7 +353,7 @@ void SubCore::occupy(Sm& sm, int port, Cycle now, uint32_t cycles, int launch) {
 
 // Returns the cycles by which the warp's next instruction is late.
 uint32_t SubCore::enter_pipe(Sm& sm, const MicroOp& op, const Warp& warp, Cycle now) {
-  if (ports_.commits(now) && op.result_writes > 0) return enter_beside_commits(sm, op, warp, now);
+  if (ports_.writes_back(now) && op.result_writes > 0) return enter_beside_write_back(sm, op, warp, now);
   const auto port = static_cast<int>(op.pipe);
   occupy(sm, port, now, op.interval, warp.launch);
   if (op.result_writes > 0) results_until_[port] = pipes_[port].enters_at(now);
@@ -362,28 +362,28 @@ uint32_t SubCore::enter_pipe(Sm& sm, const MicroOp& op, const Warp& warp, Cycle 
 
 // Takes the pipe while accumulators are written back. A wide result holds its warp and its pipe until it is written, so
 // that no instruction waits in front of the pipe meanwhile.
-[[gnu::noinline]] uint32_t SubCore::enter_beside_commits(Sm& sm, const MicroOp& op, const Warp& warp, Cycle now) {
+[[gnu::noinline]] uint32_t SubCore::enter_beside_write_back(Sm& sm, const MicroOp& op, const Warp& warp, Cycle now) {
   const auto port = static_cast<int>(op.pipe);
   PipePort& pipe = pipes_[port];
   const Cycle enters = pipe.enters_at(now);
   if (!op.wide_result) {
-    occupy(sm, port, now, op.interval + ports_.held_up(enters, op.result_writes), warp.launch);
+    occupy(sm, port, now, op.interval + ports_.result_wait(enters, op.result_writes), warp.launch);
     results_until_[port] = pipe.enters_at(now);
     return 0;
   }
-  const uint32_t waits = ports_.hold_up_wide(enters, op.interval, sm.spec().pairs_before_wide_result);
+  const uint32_t waits = ports_.enter_wide_result(enters, op.interval, sm.spec().pairs_before_wide_result);
   pipe.occupy(now, waits + op.interval, warp.launch, 0);
   wide_writer_ = warp.launch;
   return waits;
 }
 
-[[gnu::noinline]] void SubCore::delay_by_commits(Sm& sm, Warp& warp, int slot, uint32_t cycles) {
+[[gnu::noinline]] void SubCore::delay_by_write_back(Sm& sm, Warp& warp, int slot, uint32_t cycles) {
   if constexpr (!kAccounting) return;
   sm.ledger().spend(warp.row, WarpState::kDispatchStall, cycles);
-  sm.ledger().charge(warp.row, commit_launch_, Contended::kRegisterWritePort, cycles);
+  sm.ledger().charge(warp.row, write_back_launch_, Contended::kRegisterWritePort, cycles);
   if ((coupled_ & Mask{1} << slot) == 0) return;
   delay_warp(sm.state(), warp, &Delay::all, cycles);
-  if (commit_launch_ != warp.launch) delay_warp(sm.state(), warp, &Delay::others, cycles);
+  if (write_back_launch_ != warp.launch) delay_warp(sm.state(), warp, &Delay::others, cycles);
 }
 
 void SubCore::count_dependences(const MicroOp& op, Warp& warp) {
@@ -396,7 +396,7 @@ void SubCore::count_dependences(const MicroOp& op, Warp& warp) {
 }
 
 // Moves the warp to its next instruction, which may begin a loop's next trip or belong to another segment.
-[[gnu::noinline]] void SubCore::go_on(Sm& sm, Warp& warp, int slot, Cycle now) {
+[[gnu::noinline]] void SubCore::step_to_next(Sm& sm, Warp& warp, int slot, Cycle now) {
   const MicroOp& op = *warp.op;
   step_program(sm, warp);
   warp.counted = warp.op;

@@ -37,7 +37,7 @@ inline constexpr uint32_t kMostDispatchPorts = 8;
 
 // Pipes whose queued results may wait for accumulator updates. The XU's results wait for them too, but its queue holds
 // only two instructions.
-inline constexpr std::array kGiveWay = {isa::Pipe::kAlu, isa::Pipe::kFmaHeavy, isa::Pipe::kFmaLite};
+inline constexpr std::array kPipesBehindPairs = {isa::Pipe::kAlu, isa::Pipe::kFmaHeavy, isa::Pipe::kFmaLite};
 
 // Cycles for which a sub-core's instructions have held its pipes.
 struct PipeUse {
@@ -82,7 +82,7 @@ class SubCore {
   int slots() const { return static_cast<int>(warps_.size()); }
   RegisterPorts& ports() { return ports_; }
   // Begins the write-back of an accumulator update of `launch`, for `cycles` cycles.
-  void begin_commits(Cycle now, Cycle cycles, int launch);
+  void begin_write_back(Cycle now, Cycle cycles, int launch);
   // Returns the launch whose wide result met accumulators last; `otherwise` if none has since the arbiters were reset.
   int wide_writer(int otherwise) const { return wide_writer_ >= 0 ? wide_writer_ : otherwise; }
   // Returns the launch that wrote to the bank last; `otherwise` if none has since the arbiters were reset.
@@ -124,15 +124,15 @@ class SubCore {
 
   Mask pass_pipe_latches(Sm& sm, Mask candidates, Cycle now);
   Mask pass_control_stage(Sm& sm, Mask candidates, Cycle now);
-  Mask look_again(Sm& sm, Mask candidates, Cycle now);
+  Mask candidates_for_next_issue(Sm& sm, Mask candidates, Cycle now);
   Mask most_urgent(const Sm& sm, Mask candidates) const;
   int pick(const Sm& sm, Mask candidates, Cycle now) const;
   void not_selected(Sm& sm, Mask losers, int launch, const MicroOp& op, Cycle now);
   void stalled(Sm& sm, Mask warps, WarpState state, int culprit, Contended resource);
   void delay_by_others(Sm& sm, Mask warps, int culprit);
-  bool held_by_commits(isa::Pipe pipe, Cycle now) const;
+  bool held_by_write_back(isa::Pipe pipe, Cycle now) const;
   void stalled_on_pipe(Sm& sm, Mask warps, isa::Pipe pipe, Cycle now);
-  void count_held_up(Sm& sm, int slot, Cycle now);
+  void delay_by_awake_cycles(Sm& sm, int slot, Cycle now);
   void issue(Sm& sm, int slot, Cycle now);
   void record_issue(Sm& sm, Warp& warp, int slot, Cycle now);
   void take_issue_slot(Sm& sm, Warp& warp, int slot, Cycle now);
@@ -143,11 +143,11 @@ class SubCore {
   void issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now);
   void occupy(Sm& sm, int port, Cycle now, uint32_t cycles, int launch);
   uint32_t enter_pipe(Sm& sm, const MicroOp& op, const Warp& warp, Cycle now);
-  uint32_t enter_beside_commits(Sm& sm, const MicroOp& op, const Warp& warp, Cycle now);
-  void delay_by_commits(Sm& sm, Warp& warp, int slot, uint32_t cycles);
+  uint32_t enter_beside_write_back(Sm& sm, const MicroOp& op, const Warp& warp, Cycle now);
+  void delay_by_write_back(Sm& sm, Warp& warp, int slot, uint32_t cycles);
   void count_dependences(const MicroOp& op, Warp& warp);
   void count(Sm& sm, Warp& warp, const MicroOp* end);
-  void go_on(Sm& sm, Warp& warp, int slot, Cycle now);
+  void step_to_next(Sm& sm, Warp& warp, int slot, Cycle now);
   void step_program(Sm& sm, Warp& warp);
   void enter_loops(Sm& sm, Warp& warp, uint32_t at, int deeper_than);
   void set_timer(Warp& warp, int slot, Cycle at, bool check);
@@ -158,8 +158,8 @@ class SubCore {
   WarpMask resident_ = 0;
   WarpMask coupled_ = 0;  // warps of launches whose warps wait for each other
   WarpMask awake_ = 0;
-  WarpMask check_ = 0;      // warps whose next instruction has a condition
-  WarpMask tentative_ = 0;  // warps that are awake only because a counter's increment is not visible yet
+  WarpMask has_condition_ = 0;  // warps whose next instruction has a condition
+  WarpMask tentative_ = 0;      // warps that are awake only because a counter's increment is not visible yet
   TimerWheel timers_{};
   std::array<WarpMask, kPorts> wants_{};  // warps whose next instruction needs the port
   std::vector<WarpMask> of_launch_;       // resident warps per launch
@@ -169,9 +169,9 @@ class SubCore {
 
   std::array<PipePort, kPorts> pipes_{};
   uint32_t busy_ports_ = 0;  // ports that may be closed, without those of kOftenTaken
-  // Per pipe of kGiveWay: the cycle in which the last instruction with a result leaves the latch.
+  // Per pipe of kPipesBehindPairs: the cycle in which the last instruction with a result leaves the latch.
   std::array<Cycle, isa::kPipes> results_until_{};
-  int commit_launch_ = 0;       // launch whose accumulators are written back
+  int write_back_launch_ = 0;   // launch whose accumulators are written back
   int wide_writer_ = -1;        // launch of the last wide result that met accumulators; -1: none
   uint32_t queue_entries_ = 0;  // entries of the memory queue that are taken
 

@@ -6,8 +6,8 @@
 
 namespace warpfold::sim {
 
-// Counts the instructions up to `end`, and the stall cycles of the instructions before warp.op. go_on counts the stall
-// cycles of warp.op.
+// Counts the instructions up to `end`, and the stall cycles of the instructions before warp.op. step_to_next counts the
+// stall cycles of warp.op.
 void SubCore::count(Sm& sm, Warp& warp, const MicroOp* end) {
   const Program& program = *warp.program;
   const auto tally = [&](const MicroOp* op) -> const Tally& { return program.tallies[op - program.ops.data()]; };

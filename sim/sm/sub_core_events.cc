@@ -130,13 +130,13 @@ void SubCore::tensor_room(Sm& sm, Pipe pipe, Delay delay, Cycle now) {
 
 // Instructions wait in front of these pipes, timed without the pairs that are now written back. The last of them with a
 // result now leaves the latch later.
-void SubCore::begin_commits(Cycle now, Cycle cycles, int launch) {
-  ports_.begin_commits(now, cycles);
-  commit_launch_ = launch;
-  for (const Pipe pipe : kGiveWay) {
+void SubCore::begin_write_back(Cycle now, Cycle cycles, int launch) {
+  ports_.begin_write_back(now, cycles);
+  write_back_launch_ = launch;
+  for (const Pipe pipe : kPipesBehindPairs) {
     Cycle& until = results_until_[static_cast<size_t>(pipe)];
     if (until <= now) continue;
-    const uint32_t more = ports_.held_up(now, static_cast<uint32_t>(until - now));
+    const uint32_t more = ports_.result_wait(now, static_cast<uint32_t>(until - now));
     pipes_[static_cast<size_t>(pipe)].hold_up(more);
     until += more;
   }

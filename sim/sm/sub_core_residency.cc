@@ -42,7 +42,7 @@ void SubCore::end_warp(Sm& sm, int slot) {
   const int launch = warps_[slot].launch;
   awake_ &= ~bit;
   resident_ &= ~bit;
-  check_ &= ~bit;
+  has_condition_ &= ~bit;
   tentative_ &= ~bit;
   wants_[warps_[slot].op->port] &= ~bit;
   of_launch_[launch] &= ~bit;

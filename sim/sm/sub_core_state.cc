@@ -28,13 +28,13 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
     if (warps_[slot].resident) visit_warp(slot, visitor);
   }
   // Blocked warps may be tentative too: expire_timers looks at them after they wake up.
-  visitor.values("check", check_, "tentative", tentative_);
+  visitor.values("check", has_condition_, "tentative", tentative_);
   timers_.visit(visitor);
   for (int port = 0; port < kPorts; ++port) {
     if (port < isa::kPipes) pipes_[port].visit(visitor, sm.spec().admission[port]);
   }
-  for (const isa::Pipe pipe : kGiveWay) visitor.time("results_until", results_until_[static_cast<size_t>(pipe)]);
-  visitor.values("commit_launch", ports_.commits(visitor.now()) ? commit_launch_ : 0, "wide_writer", wide_writer_);
+  for (const isa::Pipe pipe : kPipesBehindPairs) visitor.time("results_until", results_until_[static_cast<size_t>(pipe)]);
+  visitor.values("commit_launch", ports_.writes_back(visitor.now()) ? write_back_launch_ : 0, "wide_writer", wide_writer_);
   visitor.value("queue_entries", queue_entries_);
   for (uint32_t w = 0; w < sm.spec().issue_width; ++w) {
     DispatchPort& port = dispatch_ports_[w];
@@ -69,10 +69,10 @@ void SubCore::visit_warp(int slot, StateVisitor& visitor) {
   //   counted              is op once settled
   //   launch               is the CTA's
   //   row, program         follow from op
-  //   number, barrier_op   are used by reports only
+  //   ordinal, barrier_op   are used by reports only
   [[maybe_unused]] const auto& [op, counted, last_issue, since, delay, launch, row, cta, long_counters, fresh_counters, blocked,
                                 in_barrier, counters, reason, resident, exited, barrier, index_in_cta, program, trips_left, serial,
-                                number, started, waiting_row, registers, barrier_op, barrier_phase, outstanding_stores,
+                                ordinal, started, waiting_row, registers, barrier_op, barrier_phase, outstanding_stores,
                                 outstanding_bulk_stores, wgmma_sequence, wgmma_groups, async, cursors] = warp;
   [[maybe_unused]] const auto& [open_copies, committed, completed, copies_left] = async;
   visitor.value("warp_op", place(warp));

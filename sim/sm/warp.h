@@ -55,7 +55,7 @@ struct alignas(64) Warp {
   const Program* program = nullptr;
   std::array<uint64_t, kMaxLoopDepth> trips_left{};
   uint64_t serial = 0;       // unique among warps and CTAs of the SM; younger warps have larger ones
-  uint64_t number = 0;       // warps started on the SM before this one
+  uint64_t ordinal = 0;      // warps started on the SM before this one
   Cycle started = 0;         // cycle of its start
   uint32_t waiting_row = 0;  // while blocked: row of the account that the wait is charged to; in_barrier: the row of the BAR.SYNC
   uint32_t registers = 0;    // per thread, as set by setmaxnreg

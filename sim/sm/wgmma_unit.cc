@@ -157,8 +157,8 @@ void WgmmaUnit::begin_writes(Sm& sm, uint64_t id, Cycle now) {
   command.writes_begun = true;
   for (int i = 0; i < width(sm); ++i) {
     SubCore& sub_core = sm.sub_core(sub_core_of(sm, command, i));
-    command.given_way[i] = sub_core.ports().given_way();
-    sub_core.begin_commits(now, command.columns / 2U, command.owner.launch);
+    command.pair_wait_cycles[i] = sub_core.ports().pair_wait_cycles();
+    sub_core.begin_write_back(now, command.columns / 2U, command.owner.launch);
     command.update[i].writes = sub_core.ports().demand(now, 0, command.columns / 4U).writes;
   }
 }
@@ -197,7 +197,7 @@ void WgmmaUnit::complete(Sm& sm, uint64_t id, Cycle now) {
   }
   for (int i = 0; i < width(sm); ++i) {
     SubCore& sub_core = sm.sub_core(sub_core_of(sm, command, i));
-    const Cycle wide_results = sub_core.ports().given_way() - command.given_way[i];
+    const Cycle wide_results = sub_core.ports().pair_wait_cycles() - command.pair_wait_cycles[i];
     if (wide_results <= writes) continue;
     writes = wide_results;
     written_by = sub_core.wide_writer(command.owner.launch);
@@ -222,7 +222,8 @@ void WgmmaUnit::wait_for_wide_results(Sm& sm, uint64_t id) {
   for (uint64_t later = id; later < next_start_; ++later) {
     WgmmaCommand& command = at(later);
     if (!command.writes_begun) continue;
-    for (int i = 0; i < width(sm); ++i) command.given_way[i] = sm.sub_core(sub_core_of(sm, command, i)).ports().given_way();
+    for (int i = 0; i < width(sm); ++i)
+      command.pair_wait_cycles[i] = sm.sub_core(sub_core_of(sm, command, i)).ports().pair_wait_cycles();
   }
 }
 

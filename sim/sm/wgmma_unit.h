@@ -32,7 +32,7 @@ struct WgmmaCommand {
   bool writes_begun = false;
   bool reads_begun = false;
   std::array<RegisterPorts::Totals, kWarps> update{};  // by warp: port slots that its accumulator update waits for
-  std::array<uint32_t, kWarps> given_way{};            // by warp: RegisterPorts::given_way for which it has waited
+  std::array<uint32_t, kWarps> pair_wait_cycles{};     // by warp: RegisterPorts::pair_wait_cycles for which it has waited
   std::vector<uint64_t> reads_before{};                // per sub-core and launch: port reads before the update's
 
   bool operator==(const WgmmaCommand&) const = default;
@@ -47,8 +47,8 @@ struct WgmmaCommand {
 // A command completes 49 + N/2 cycles after its start (49 + N / columns a cycle if that is more). Before that, the
 // accumulators (N/2 registers a warp) are updated through the register-file ports: reads in the last `commit_window`
 // cycles, writes in the last N/2. If fixed-latency instructions leave too few slots, the completion and all later
-// commands are delayed. Results of the ALU, FMA and XU pipes give way to the writes (RegisterPorts::held_up). Sources:
-// CIC-wg (wavefronts, completion, FIFO, priority), CIC-rf (update through the ports, aperture), LUO (rates).
+// commands are delayed. Results of the ALU, FMA and XU pipes give way to the writes (RegisterPorts::result_wait).
+// Sources: CIC-wg (wavefronts, completion, FIFO, priority), CIC-rf (update through the ports, aperture), LUO (rates).
 class WgmmaUnit {
  public:
   // True if the warp may issue its command. The first of a warpgroup's warps to reach a command needs a FIFO entry; the

@@ -30,7 +30,7 @@ EventKey WgmmaUnit::key_of(const WgmmaEvent& event) const {
 
 void WgmmaUnit::visit_command(Sm& sm, WgmmaCommand& command, bool waits, StateVisitor& visitor) {
   [[maybe_unused]] const auto& [owner, warpgroup, first_sub_core, columns, a_in_registers, commit, delay, assembled_at, completion,
-                                writes_begun, reads_begun, update, given_way, reads_before] = command;
+                                writes_begun, reads_begun, update, pair_wait_cycles, reads_before] = command;
   visitor.values("command_launch", owner.launch, "command_row", owner.row);
   visitor.values("command_cta", owner.cta, "command_cta_lives", sm.state().cta_lives(owner.cta, owner.cta_serial));
   visitor.values("command_warpgroup", command.warpgroup * static_cast<int>(kMostSubCores) + command.first_sub_core,
@@ -47,7 +47,7 @@ void WgmmaUnit::visit_command(Sm& sm, WgmmaCommand& command, bool waits, StateVi
   for (int i = 0; i < width(sm); ++i) {
     const RegisterPorts& ports = sm.sub_core(sub_core_of(sm, command, i)).ports();
     if (command.writes_begun) visitor.relative("command_writes", ports.unserved_writes(command.update[i]));
-    if (command.writes_begun) visitor.relative("command_given_way", ports.given_way() - command.given_way[i]);
+    if (command.writes_begun) visitor.relative("command_given_way", ports.pair_wait_cycles() - command.pair_wait_cycles[i]);
     if (command.reads_begun) visitor.relative("command_reads", ports.unserved_reads(command.update[i]));
   }
   if (!command.reads_begun) return;

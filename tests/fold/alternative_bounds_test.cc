@@ -131,7 +131,7 @@ TEST(AlternativeBounds, AnythingElseIsAnotherSimulation) {
   const auto with = [&](auto change) {
     std::vector<sim::Launch> changed = launches;
     change(changed[1]);
-    return sim::same_but_for_bounds(launches, changed);
+    return sim::differ_in_bounds_only(launches, changed);
   };
   EXPECT_TRUE(with([](sim::Launch& each) { each.quota.ctas = 1; }));
   EXPECT_TRUE(with([](sim::Launch& each) { each.reserved = true; }));
@@ -142,7 +142,7 @@ TEST(AlternativeBounds, AnythingElseIsAnotherSimulation) {
   EXPECT_FALSE(with([](sim::Launch& each) { each.priority = 1; }));
   EXPECT_FALSE(with([](sim::Launch& each) { each.after = {0}; }));
   EXPECT_FALSE(with([](sim::Launch& each) { each.sms = {0, 66}; }));
-  EXPECT_FALSE(sim::same_but_for_bounds(launches, {launches[0]}));
+  EXPECT_FALSE(sim::differ_in_bounds_only(launches, {launches[0]}));
 }
 
 }  // namespace

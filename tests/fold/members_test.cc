@@ -77,13 +77,13 @@ class Perturbation : public sim::SmObserver {
 
 // One change for each member of Warp. Left out are members that other members imply, or that influence no future:
 //   counted (equals op, once a visit has settled the account), program (op lies in it), launch (that of its CTA), row
-//   (that of op's segment), number (for the issue log), barrier_op (for reports).
+//   (that of op's segment), ordinal (for the issue log), barrier_op (for reports).
 std::map<std::string, Change<sim::Warp>> warp_changes() {
   using sim::Warp;
   // A new member does not compile: it needs a line here, or a reason above.
   [[maybe_unused]] const auto& [op, counted, last_issue, since, delay, launch, row, cta, long_counters, fresh_counters, blocked,
                                 in_barrier, counters, reason, resident, exited, barrier, index_in_cta, program, trips_left, serial,
-                                number, started, waiting_row, registers, barrier_op, barrier_phase, outstanding_stores,
+                                ordinal, started, waiting_row, registers, barrier_op, barrier_phase, outstanding_stores,
                                 outstanding_bulk_stores, wgmma_sequence, wgmma_groups, async, cursors] = Warp{};
   [[maybe_unused]] const auto& [open_copies, committed, completed, copies_left] = sim::AsyncGroups{};
   return {
@@ -271,7 +271,7 @@ TEST(Members, OfOtherPartsAreAsManyAsEver) {
   [[maybe_unused]] const auto& [op, sub_core, slot, launch, cta, warp_serial, cta_serial, stage, group, issued, ready, enqueued,
                                 queued, delay] = sim::MemoryRequest{};
   [[maybe_unused]] const auto& [owner, warpgroup, first_sub_core, columns, a_in_registers, commit, c_lost, assembled, completion,
-                                writes_begun, reads_begun, update, given_way, reads_before] = sim::WgmmaCommand{};
+                                writes_begun, reads_begun, update, pair_wait_cycles, reads_before] = sim::WgmmaCommand{};
   EXPECT_EQ(sizeof(sim::SmState), 23888);
   EXPECT_EQ(sizeof(sim::SubCore), 3968);
   EXPECT_EQ(sizeof(sim::MemoryStage), 5088);

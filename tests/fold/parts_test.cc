@@ -180,8 +180,8 @@ TEST(Parts, RegisterPorts) {
   sim::RegisterPorts ports(spec);
   ports.advance(kNow);
   ports.demand(kNow, 100, 100);
-  ports.begin_commits(kNow, 32);
-  ports.hold_up_wide(kNow, 4, 8);
+  ports.begin_write_back(kNow, 32);
+  ports.enter_wide_result(kNow, 4, 8);
   // The bytes after base_, which a visit brings to now, and the constants. Only differences of demanded_ and served_
   // count; pending_ says whether there are any. cached_places_ says which entries of the register-file cache are in
   // use. odd_ matters only with half a port, and shows in the closed cycles.
@@ -190,7 +190,7 @@ TEST(Parts, RegisterPorts) {
             "136-137 "   // odd_ and padding
             "150-151 "   // cached_places_ and padding
             "176-183 "   // pending_ and padding
-            "208-215");  // given_way_, of which commands use differences only, and padding
+            "208-215");  // pair_wait_cycles_, of which commands use differences only, and padding
   expect_same_after_skip(ports, visit);
 }
 

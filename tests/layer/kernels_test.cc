@@ -53,7 +53,7 @@ TEST(LayerKernels, ProductsGoToTheGenerationsGenerator) {
 // Listings for every tile of cuBLAS, which work on whole tiles: 512 x 512 x 1024.
 TEST(LayerKernels, ProductsOfAV100AreCandidates) {
   const LayerWorkload products = workload(llama(), "v100_16gb", "linear 2");
-  ASSERT_EQ(products.kernels.size(), 1U) << products.why_none;
+  ASSERT_EQ(products.kernels.size(), 1U) << products.reason_not_simulated;
   EXPECT_EQ(products.kernels.front().listing().description().function(), "volta_gemm_128x128");
   ASSERT_EQ(products.candidates.size(), 4U);
   const configs::KernelLaunch& launch = products.candidates.front().listing().description();
@@ -68,7 +68,7 @@ TEST(LayerKernels, AV100HasBatchesOfProducts) {
   configs::TransformerModel model = gpt();
   model.set_attention(configs::MATERIALISED);
   const LayerWorkload scores = workload(model, "v100_16gb", "QK^T + scale Q");
-  ASSERT_EQ(scores.kernels.size(), 1U) << scores.why_none;
+  ASSERT_EQ(scores.kernels.size(), 1U) << scores.reason_not_simulated;
   const configs::KernelLaunch& launch = scores.kernels.front().listing().description();
   EXPECT_EQ(parameter_of(launch, "batch"), static_cast<int64_t>(model.batch() * model.heads()));
 }
@@ -78,7 +78,7 @@ TEST(LayerKernels, ARowMayBeForSomeSizesAlone) {
   configs::TransformerModel model = gpt();
   model.set_attention(configs::MATERIALISED);
   model.set_causal(false);
-  EXPECT_EQ(workload(model, "v100_16gb", "SM").why_none, "no kernel for the operators as one");
+  EXPECT_EQ(workload(model, "v100_16gb", "SM").reason_not_simulated, "no kernel for the operators as one");
   model.set_sequence(512);
   EXPECT_EQ(workload(model, "v100_16gb", "SM").kernels.front().listing().description().function(), "sm");
 }
@@ -92,7 +92,7 @@ TEST(LayerKernels, ARowMayBeSeveralLaunches) {
   for (const FusedKernel& each : unfused(graph)) {
     if (graph.operators[static_cast<size_t>(each.operators.front())].work != Work::kLayerNormGradient) continue;
     const LayerWorkload made = workload_of(graph, each, {.gpu = v100, .type = configs::FP16, .listings = table}).value();
-    ASSERT_EQ(made.kernels.size(), 3U) << made.why_none;
+    ASSERT_EQ(made.kernels.size(), 3U) << made.reason_not_simulated;
     EXPECT_EQ(made.kernels[1].listing().description().function(), "eager_gradient_factors");
     const configs::KernelLaunch& last = made.kernels[2].listing().description();
     EXPECT_EQ(parameter_of(last, "rows"), static_cast<int64_t>(gpt().batch() * gpt().sequence()));
@@ -105,7 +105,7 @@ TEST(LayerKernels, ARowMayBeSeveralLaunches) {
 TEST(LayerKernels, EpiloguesAreFusedWhereTheGeneratorHasThem) {
   const LayerWorkload fused = workload(gpt(), "h100_sxm", "linear 1 + bias 1", Epilogue::kOne);
   EXPECT_TRUE(fused.kernels.front().hopper_gemm().fused().bias());
-  EXPECT_THAT(workload(gpt(), "a100_sxm", "linear 1 + bias 1", Epilogue::kOne).why_none, HasSubstr("bias behind it"));
+  EXPECT_THAT(workload(gpt(), "a100_sxm", "linear 1 + bias 1", Epilogue::kOne).reason_not_simulated, HasSubstr("bias behind it"));
 }
 
 TEST(LayerKernels, AttentionsBackwardPassIsThreeKernels) {
@@ -120,13 +120,13 @@ TEST(LayerKernels, AttentionsBackwardPassIsThreeKernels) {
 }
 
 TEST(LayerKernels, SayWhyNoneRunsAnOperator) {
-  EXPECT_EQ(workload(adaptive(), "h100_sxm", "LNA").why_none, "no kernel for the operators as one");
+  EXPECT_EQ(workload(adaptive(), "h100_sxm", "LNA").reason_not_simulated, "no kernel for the operators as one");
 }
 
 // For every GPU: the table's launch says how rows of so many columns are dealt to threads.
 TEST(LayerKernels, NormsAreCompiledKernels) {
   const LayerWorkload norm = workload(llama(), "h100_sxm", "RN");
-  ASSERT_EQ(norm.kernels.size(), 1U) << norm.why_none;
+  ASSERT_EQ(norm.kernels.size(), 1U) << norm.reason_not_simulated;
   const auto& listing = norm.kernels.front().listing();
   EXPECT_TRUE(listing.path().ends_with("operators/norm_sm_80.sass"));
   EXPECT_EQ(listing.description().runs_on(), "sm_90");

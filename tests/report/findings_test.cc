@@ -103,7 +103,7 @@ TEST(Findings, CallKernelsOfOneKindByTheirNames) {
 }
 
 TEST(Thefts, LeaveOutWhatAKernelTakesFromItself) {
-  const std::vector<Theft> all = thefts(pair());
+  const std::vector<ContentionShare> all = contention_shares(pair());
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].victim, "g");
   EXPECT_DOUBLE_EQ(all[0].share, 0.07);

@@ -276,7 +276,7 @@ double waves(sim::Cycle end, sim::Cycle wave) { return static_cast<double>(end) 
 // A kernel fills two of eight SMs for the time of ten CTAs of the other kernel. The other kernel has 32 CTAs, each of
 // which fills an SM. They go to the first SM with room: five waves on six SMs and two more CTAs. Dealt out beforehand,
 // they would take four waves and wait for the first kernel's end.
-TEST(Dealing, CtasGoToTheFirstSmWithRoom) {
+TEST(CtaQueue, CtasGoToTheFirstSmWithRoom) {
   configs::Gpu gpu = one_sm("h100_sxm");
   gpu.set_sm_count(8);
   const traces::Kernel fat = sleeper("fat", 2, 32, "registers=64", 10 * 100);
@@ -293,7 +293,7 @@ TEST(Dealing, CtasGoToTheFirstSmWithRoom) {
 
 // The first kernel ends after the time of two CTAs, and its SMs then take CTAs of the other one: 60 CTAs in 8 waves, of
 // which two SMs miss the first two.
-TEST(Dealing, SmsThatBecomeFreeTakeTheRest) {
+TEST(CtaQueue, SmsThatBecomeFreeTakeTheRest) {
   configs::Gpu gpu = one_sm("h100_sxm");
   gpu.set_sm_count(8);
   const traces::Kernel fat = sleeper("fat", 2, 32, "registers=64", 2 * 100);

@@ -89,14 +89,14 @@ TEST(RegisterPorts, ResultsFindEverySecondCycleFreeBesidePairs) {
   constexpr sim::Cycle kBegin = 1000;
   for (sim::Cycle pairs = 0; pairs < 12; ++pairs) {
     sim::RegisterPorts ports(spec);
-    ports.begin_commits(kBegin, pairs);
+    ports.begin_write_back(kBegin, pairs);
     for (sim::Cycle enters = kBegin; enters < kBegin + 14; ++enters) {
       uint32_t free = 0;
       for (sim::Cycle at = enters; free < 9; ++at) {
         const bool taken = at < kBegin + pairs && (kBegin + pairs - at) % 2 == 0;
         if (taken) continue;
         ++free;
-        EXPECT_EQ(free + ports.held_up(enters, free), at + 1 - enters) << pairs << " pairs, enters at " << enters;
+        EXPECT_EQ(free + ports.result_wait(enters, free), at + 1 - enters) << pairs << " pairs, enters at " << enters;
       }
     }
   }
@@ -109,19 +109,19 @@ TEST(RegisterPorts, AWideResultWaitsForSomePairsAndThenTheyWaitForIt) {
   spec.half_read_ports_per_bank = 2;
   spec.half_write_ports_per_bank = 2;
   sim::RegisterPorts ports(spec);
-  ports.begin_commits(1000, 16);
-  EXPECT_EQ(ports.hold_up_wide(1002, 4, 3), 6U);  // waits for three pairs: written 1008 to 1011
-  EXPECT_EQ(ports.given_way(), 4U);
+  ports.begin_write_back(1000, 16);
+  EXPECT_EQ(ports.enter_wide_result(1002, 4, 3), 6U);  // waits for three pairs: written 1008 to 1011
+  EXPECT_EQ(ports.pair_wait_cycles(), 4U);
   EXPECT_TRUE(ports.wide_waits(1007));
   EXPECT_FALSE(ports.wide_waits(1008));
-  EXPECT_TRUE(ports.commits(1019));
-  EXPECT_FALSE(ports.commits(1020));
-  EXPECT_EQ(ports.hold_up_wide(1016, 4, 3), 4U);  // the pairs end first
-  EXPECT_EQ(ports.given_way(), 4U);
-  ports.begin_commits(1021, 16);  // the pairs wait for it until 1024
-  EXPECT_EQ(ports.given_way(), 7U);
-  EXPECT_TRUE(ports.commits(1039));
-  EXPECT_FALSE(ports.commits(1040));
+  EXPECT_TRUE(ports.writes_back(1019));
+  EXPECT_FALSE(ports.writes_back(1020));
+  EXPECT_EQ(ports.enter_wide_result(1016, 4, 3), 4U);  // the pairs end first
+  EXPECT_EQ(ports.pair_wait_cycles(), 4U);
+  ports.begin_write_back(1021, 16);  // the pairs wait for it until 1024
+  EXPECT_EQ(ports.pair_wait_cycles(), 7U);
+  EXPECT_TRUE(ports.writes_back(1039));
+  EXPECT_FALSE(ports.writes_back(1040));
 }
 
 }  // namespace

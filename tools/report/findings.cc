@@ -63,15 +63,16 @@ auto company_of(const configs::KernelResult& victim, const std::string& culprit)
 }
 
 // "While both were on an SM, the GEMM took 94.1 % of the random numbers' warp time, all of it register write ports."
-configs::Statement theft_finding(const configs::Result& result, const Theft& theft) {
-  const auto victim = std::ranges::find(result.kernels(), theft.victim, &configs::KernelResult::name);
-  const std::string culprit = kernel_words(result, theft.culprit);
-  const double part = theft.warp_cycles == 0 ? 0 : static_cast<double>(theft.on_resource) / static_cast<double>(theft.warp_cycles);
-  return finding(text_of({met_on_an_sm(*victim, theft.culprit) ? "While both were on an SM, " + culprit : capitalised(culprit),
-                          " took ", percent_text(theft.share), " of ", possessive(kernel_words(result, theft.victim)),
-                          " warp time, ", part >= 1 ? "all of it " : "mostly ", resource_words(theft.resource),
+configs::Statement contention_finding(const configs::Result& result, const ContentionShare& contention) {
+  const auto victim = std::ranges::find(result.kernels(), contention.victim, &configs::KernelResult::name);
+  const std::string culprit = kernel_words(result, contention.culprit);
+  const double part =
+      contention.warp_cycles == 0 ? 0 : static_cast<double>(contention.on_resource) / static_cast<double>(contention.warp_cycles);
+  return finding(text_of({met_on_an_sm(*victim, contention.culprit) ? "While both were on an SM, " + culprit : capitalised(culprit),
+                          " took ", percent_text(contention.share), " of ", possessive(kernel_words(result, contention.victim)),
+                          " warp time, ", part >= 1 ? "all of it " : "mostly ", resource_words(contention.resource),
                           part >= 1 ? "" : text_of({" (", fixed(100 * part, 0), " % of it)"}), "."}),
-                 theft.fields);
+                 contention.fields);
 }
 
 configs::Statement loss_finding(const configs::Result& result) {
@@ -136,34 +137,35 @@ uint64_t warp_cycles_with(const configs::KernelResult& victim, const std::string
   return company != victim.beside().end() ? company->warp_cycles() : victim.resident_warp_cycles();
 }
 
-std::vector<Theft> thefts(const configs::Result& result) {
-  std::map<std::pair<std::string, std::string>, Theft> pairs;
+std::vector<ContentionShare> contention_shares(const configs::Result& result) {
+  std::map<std::pair<std::string, std::string>, ContentionShare> pairs;
   for (int e = 0; e < result.ledger_size(); ++e) {
     const configs::LedgerEntry& entry = result.ledger(e);
     if (entry.victim() == entry.culprit()) continue;
-    Theft& theft = pairs[{entry.victim(), entry.culprit()}];
-    theft.victim = entry.victim();
-    theft.culprit = entry.culprit();
-    theft.warp_cycles += entry.warp_cycles();
-    theft.fields.push_back(indexed("ledger", e, "warp_cycles"));
-    if (entry.warp_cycles() > theft.on_resource) {
-      theft.on_resource = entry.warp_cycles();
-      theft.resource = entry.resource();
+    ContentionShare& contention = pairs[{entry.victim(), entry.culprit()}];
+    contention.victim = entry.victim();
+    contention.culprit = entry.culprit();
+    contention.warp_cycles += entry.warp_cycles();
+    contention.fields.push_back(indexed("ledger", e, "warp_cycles"));
+    if (entry.warp_cycles() > contention.on_resource) {
+      contention.on_resource = entry.warp_cycles();
+      contention.resource = entry.resource();
     }
   }
-  std::vector<Theft> all;
-  for (auto& [names, theft] : pairs) {
-    const auto victim = std::ranges::find(result.kernels(), theft.victim, &configs::KernelResult::name);
+  std::vector<ContentionShare> all;
+  for (auto& [names, contention] : pairs) {
+    const auto victim = std::ranges::find(result.kernels(), contention.victim, &configs::KernelResult::name);
     if (victim == result.kernels().end() || victim->resident_warp_cycles() == 0) continue;
-    theft.share = static_cast<double>(theft.warp_cycles) / static_cast<double>(warp_cycles_with(*victim, theft.culprit));
-    const auto company = company_of(*victim, theft.culprit);
+    contention.share =
+        static_cast<double>(contention.warp_cycles) / static_cast<double>(warp_cycles_with(*victim, contention.culprit));
+    const auto company = company_of(*victim, contention.culprit);
     const std::string whole = company == victim->beside().end()
                                   ? "resident_warp_cycles"
                                   : indexed("beside", static_cast<int>(company - victim->beside().begin()), "warp_cycles");
-    theft.fields.push_back(indexed("kernels", static_cast<int>(victim - result.kernels().begin()), whole));
-    all.push_back(std::move(theft));
+    contention.fields.push_back(indexed("kernels", static_cast<int>(victim - result.kernels().begin()), whole));
+    all.push_back(std::move(contention));
   }
-  std::ranges::stable_sort(all, std::ranges::greater(), &Theft::share);
+  std::ranges::stable_sort(all, std::ranges::greater(), &ContentionShare::share);
   return all;
 }
 
@@ -183,15 +185,15 @@ std::vector<configs::Statement> findings(const configs::Result& result, size_t m
     advice.set_text(text_of({"Occupancy of ", advice.text()}));
     found.push_back(std::move(advice));
   }
-  const std::vector<Theft> taken = thefts(result);
-  const bool theft = !taken.empty() && taken.front().share >= kWorthTelling;
+  const std::vector<ContentionShare> taken = contention_shares(result);
+  const bool contention = !taken.empty() && taken.front().share >= kWorthTelling;
   const bool loss = result.kernels_size() > 1 && !result.reason().empty();
-  const size_t kept = (theft ? 1 : 0) + (loss ? 1 : 0);
+  const size_t kept = (contention ? 1 : 0) + (loss ? 1 : 0);
   for (const int k : by_time(result)) {
     if (found.size() + kept >= most) break;
     found.push_back(kernel_finding(result, k));
   }
-  if (theft) found.push_back(theft_finding(result, taken.front()));
+  if (contention) found.push_back(contention_finding(result, taken.front()));
   if (loss) found.push_back(loss_finding(result));
   return found;
 }

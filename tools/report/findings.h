@@ -15,7 +15,7 @@ uint64_t warp_cycles_with(const configs::KernelResult& victim, const std::string
 bool met_on_an_sm(const configs::KernelResult& victim, const std::string& culprit);
 
 // The warp-cycles that one kernel took from another, over all resources.
-struct Theft {
+struct ContentionShare {
   std::string victim;
   std::string culprit;
   uint64_t warp_cycles = 0;
@@ -26,10 +26,10 @@ struct Theft {
 };
 
 // Returns all pairs of two different kernels in the ledger, the largest share first.
-std::vector<Theft> thefts(const configs::Result& result);
+std::vector<ContentionShare> contention_shares(const configs::Result& result);
 
 // Returns at most `most` statements about a result in plain words, the most important first. The order is: the total, warnings, the
-// bound of each kernel, the largest theft, the limit of the run.
+// bound of each kernel, the largest contention share, the limit of the run.
 std::vector<configs::Statement> findings(const configs::Result& result, size_t most);
 
 }  // namespace warpfold::report

@@ -184,7 +184,7 @@ class Roller {
   void uncount(std::vector<traces::Node>& body) const {
     for (traces::Node& node : body) {
       if (auto* block = std::get_if<traces::Block>(&node)) {
-        isa::uncount_copies(architecture_, block->code);
+        isa::remove_copy_counter(architecture_, block->code);
       } else {
         uncount(std::get<traces::Loop>(node).body);
       }

@@ -76,7 +76,7 @@ std::vector<isa::Instruction> with_effects(const isa::Architecture& architecture
         break;
     }
   }
-  isa::uncount_copies(architecture, code);
+  isa::remove_copy_counter(architecture, code);
   return code;
 }
 

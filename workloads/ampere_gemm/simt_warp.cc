@@ -71,7 +71,7 @@ class SimtWarp {
     code.add("@P0 BRA 0x0");
     traces::Block block{code.instructions()};
     isa::assign_control_codes(architecture_, block.code, true);
-    isa::uncount_copies(architecture_, block.code);
+    isa::remove_copy_counter(architecture_, block.code);
     return {{.literal = trips}, {std::move(block)}};
   }
 

@@ -52,7 +52,7 @@ Code& Code::add(const std::vector<isa::Instruction>& more) {
 traces::Block block_of(const Code& code) {
   traces::Block block{code.instructions()};
   isa::assign_control_codes(code.architecture(), block.code, false);
-  isa::uncount_copies(code.architecture(), block.code);
+  isa::remove_copy_counter(code.architecture(), block.code);
   return block;
 }
 

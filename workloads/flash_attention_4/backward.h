@@ -32,7 +32,7 @@ struct BackwardRings {
   static constexpr int16_t kValueGradient = 15;       // dV is complete
   static constexpr int16_t kKeyGradient = 16;
   // With a pair of CTAs.
-  static constexpr int16_t kTurnedQueryFull = 17;  // Q as the right operand of dK
+  static constexpr int16_t kTransposedQueryFull = 17;  // Q as the right operand of dK
   static constexpr int16_t kTurnedQueryEmpty = 18;
   static constexpr int16_t kTurnedKeys = 19;           // K as the right operand of dQ
   static constexpr int16_t kStoredScoreGradient = 20;  // dS is in tensor memory

@@ -45,7 +45,7 @@ void add_queries(Code& code, const Plan& plan, bool first) {
 }
 
 void add_turned_queries(Code& code, const Plan& plan) {
-  add_load(code, plan, BackwardRings::kTurnedQueryFull, At::kThis, true, {{kStreamQueries, plan.operand_bytes()}});
+  add_load(code, plan, BackwardRings::kTransposedQueryFull, At::kThis, true, {{kStreamQueries, plan.operand_bytes()}});
 }
 
 void add_gradients(Code& code, const Plan& plan, bool first) {

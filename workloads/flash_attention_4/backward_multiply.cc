@@ -110,7 +110,7 @@ class Multiplier {
   // dK += dS Q of the current block.
   void add_key_gradient(Code& code) const {
     if (plan_.pair) {
-      add_wait(code, Ring::kTurnedQueryFull, At::kThis, 0);
+      add_wait(code, Ring::kTransposedQueryFull, At::kThis, 0);
       add_wait(code, Ring::kStoredScoreGradient, At::kThis, 0);
     } else {
       add_wait(code, Ring::kScoreGradient, At::kThis, 1);

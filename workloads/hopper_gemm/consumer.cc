@@ -175,7 +175,7 @@ std::vector<traces::Node> Consumer::serial_parts(const Code& epilogue) const {
   add_part_store(store, plan_, HopperStreams::kPartsWritten);
   add_turn_end(store, group_);
   using Parameters = HopperParameters;
-  return {loop_of(poll, {.parameter = Parameters::kTurns}), loop_of(addition, {.parameter = Parameters::kAdds}),
+  return {loop_of(poll, {.parameter = Parameters::kPolls}), loop_of(addition, {.parameter = Parameters::kAdds}),
           loop_of(store, {.parameter = Parameters::kStores}), loop_of(epilogue, {.parameter = Parameters::kEnds})};
 }
 

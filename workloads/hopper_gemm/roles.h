@@ -50,7 +50,7 @@ struct HopperParameters {
   static constexpr int32_t kTilesOfGroup = 1;  // + warpgroup; PINGPONG: the two warpgroups take the CTA's tiles in turn
   // SERIAL parts of k: number of polls; 1 if the part adds earlier sums; 1 if it stores sums for the next part; 1 if it completes
   // the tile.
-  static constexpr int32_t kTurns = 0;
+  static constexpr int32_t kPolls = 0;
   static constexpr int32_t kAdds = 1;
   static constexpr int32_t kStores = 2;
   static constexpr int32_t kEnds = 3;

@@ -71,7 +71,7 @@ class Merger {
   isa::Behaviour behaviour(const isa::Instruction& instruction) const { return architecture_.info(instruction).behaviour; }
 
   // Before the merge, a barrier of "all threads" meant the threads of its own kernel; the count becomes explicit.
-  void own_threads(std::vector<traces::Node>& body, uint32_t warps) const {
+  void make_thread_counts_explicit(std::vector<traces::Node>& body, uint32_t warps) const {
     for_each_instruction(body, [&](isa::Instruction& instruction) {
       if (!is_named_barrier(behaviour(instruction))) return;
       instruction.effect.barrier = std::max<int16_t>(instruction.effect.barrier, 0);
@@ -82,12 +82,12 @@ class Merger {
   Expected<void> move_barriers() {
     std::set<int16_t> taken;
     for (traces::Role& role : merged_.roles) {
-      own_threads(role.body, host_warps_);
+      make_thread_counts_explicit(role.body, host_warps_);
       for_each_instruction(role.body, [&](const isa::Instruction& instruction) {
         if (is_named_barrier(behaviour(instruction))) taken.insert(instruction.effect.barrier);
       });
     }
-    own_threads(role_.body, warps_);
+    make_thread_counts_explicit(role_.body, warps_);
     std::map<int16_t, int16_t> moved;
     for_each_instruction(role_.body, [&](isa::Instruction& instruction) {
       if (!is_named_barrier(behaviour(instruction))) return;

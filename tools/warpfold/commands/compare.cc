@@ -40,10 +40,10 @@ Outcome<Wanted> policies_of(const Request& request) {
 }
 
 // Plans the policies of one scenario, with a cache of runs that several policies contain.
-class Comparing {
+class PolicyPlanner {
  public:
   // `fixed`: settings that the scenario leaves open take their defaults; otherwise the tuner chooses them.
-  Comparing(Request& request, bool fixed) : request_(request), fixed_(fixed) {}
+  PolicyPlanner(Request& request, bool fixed) : request_(request), fixed_(fixed) {}
 
   // Returns the plan of a policy, with the settings that it takes.
   Outcome<Planned> plan(configs::PolicyKind kind, configs::Comparison& comparison) {
@@ -76,13 +76,13 @@ class Comparing {
 };
 
 // Plans every policy before the first run starts.
-Outcome<std::vector<Planned>> plan_policies(Request& request, const Wanted& wanted, Comparing& comparing,
+Outcome<std::vector<Planned>> plan_policies(Request& request, const Wanted& wanted, PolicyPlanner& planner,
                                             configs::Comparison& comparison) {
   // A fault of the scenario itself must fail the command, not leave policies out.
   if (const auto scenario = request.scenario(); !scenario) return std::unexpected(scenario.error());
   std::vector<Planned> planned;
   for (const configs::PolicyKind kind : wanted.kinds) {
-    auto each = comparing.plan(kind, comparison);
+    auto each = planner.plan(kind, comparison);
     if (each) {
       planned.push_back(std::move(*each));
     } else if (wanted.all && each.error().exit_code == kUserError) {
@@ -148,10 +148,10 @@ Outcome<void> compare_command(const Invocation& invocation) {
   if (!wanted) return std::unexpected(wanted.error());
 
   configs::Comparison comparison;
-  Comparing comparing(request, options.has("fixed"));
-  const auto planned = plan_policies(request, *wanted, comparing, comparison);
+  PolicyPlanner planner(request, options.has("fixed"));
+  const auto planned = plan_policies(request, *wanted, planner, comparison);
   if (!planned) return std::unexpected(planned.error());
-  auto results = Runner(request.kernels, invocation.command_line, request.how, comparing.known()).run(*planned);
+  auto results = Runner(request.kernels, invocation.command_line, request.how, planner.known()).run(*planned);
   if (!results) return std::unexpected(results.error());
   for (configs::Result& result : *results) *comparison.add_results() = std::move(result);
   report::rank_policies(comparison);

@@ -53,7 +53,7 @@ int run(int argc, const char* const* argv) {
   const std::string shown = text_of(done.error());
   std::cerr << shown;
   if (!shown.ends_with('\n')) std::cerr << '\n';
-  if (done.error().exit_code == kInterrupted && signal_that_came() != 0) end_by_signal(signal_that_came());
+  if (done.error().exit_code == kInterrupted && received_signal() != 0) end_by_signal(received_signal());
   return done.error().exit_code;
 }
 

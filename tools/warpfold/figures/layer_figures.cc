@@ -112,8 +112,8 @@ class Filler {
 
   void add_simulation(const SimulatedLaunch& simulated, LayerKernel& made) const {
     made.set_time_us(made.roofline_us());
-    made.set_not_simulated(simulated.why_not);
-    if (simulated.why_not.empty()) {
+    made.set_not_simulated(simulated.reason_not_simulated);
+    if (simulated.reason_not_simulated.empty()) {
       made.set_simulated_us(simulated.us);
       made.set_limiter_us(simulated.limiter_us);
       made.set_limiter(simulated.limiter);

@@ -27,7 +27,7 @@ struct SimulatedLaunch {
   std::string limiter = {};
   uint64_t dram_bytes = 0;
   std::string kernel = {};
-  std::string why_not = {};  // the reason if the launch was not simulated; empty otherwise
+  std::string reason_not_simulated = {};  // the reason if the launch was not simulated; empty otherwise
 };
 
 struct LayerLaunches {

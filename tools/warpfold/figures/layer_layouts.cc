@@ -26,7 +26,7 @@ struct Step {
   double turning_us = 0;
 };
 
-struct Way {
+struct Path {
   double us = std::numeric_limits<double>::infinity();
   std::vector<Step> steps{};
 };
@@ -42,18 +42,18 @@ class Search {
   }
 
   // Returns the cheapest way through all kernels after which all results have features innermost.
-  Way run() const {
-    std::map<State, Way> ways{{{}, {0, {}}}};
+  Path run() const {
+    std::map<State, Path> paths{{{}, {0, {}}}};
     for (size_t k = 0; k < times_.size(); ++k) {
-      std::map<State, Way> next;
-      for (const auto& [state, way] : ways) extend(k, state, way, next);
-      ways = std::move(next);
+      std::map<State, Path> next;
+      for (const auto& [state, path] : paths) extend(k, state, path, next);
+      paths = std::move(next);
     }
-    return ways.contains({}) ? ways.at({}) : Way{};
+    return paths.contains({}) ? paths.at({}) : Path{};
   }
 
  private:
-  void extend(size_t k, const State& state, const Way& way, std::map<State, Way>& next) const {
+  void extend(size_t k, const State& state, const Path& path, std::map<State, Path>& next) const {
     for (int reads = 0; reads < 2; ++reads) {
       for (int stores = 0; stores < 2; ++stores) {
         const LayoutTimes& times = times_[k];
@@ -74,10 +74,10 @@ class Search {
           const auto last = last_reader_.find(root);
           return last != last_reader_.end() && last->second <= k;
         });
-        Way& best = next[after];
-        const double us = way.us + step.us + step.turning_us;
+        Path& best = next[after];
+        const double us = path.us + step.us + step.turning_us;
         if (us >= best.us) continue;
-        best = way;
+        best = path;
         best.us = us;
         best.steps.push_back(std::move(step));
       }
@@ -109,11 +109,11 @@ Outcome<configs::LayerLayouts> layer_layouts(const Graph& graph, const std::vect
   for (size_t k = 0; k < times.size(); ++k) {
     if (!times[k].us[0] && !times[k].us[1]) return user_error("--layouts: " + kernels[k].name + " has no layout that it can read");
   }
-  const Way way = Search(graph, kernels, times, transpose_us).run();
+  const Path path = Search(graph, kernels, times, transpose_us).run();
   configs::LayerLayouts layouts;
-  layouts.set_path_us(way.us);
+  layouts.set_path_us(path.us);
   for (size_t k = 0; k < times.size(); ++k) {
-    const Step& step = way.steps[k];
+    const Step& step = path.steps[k];
     configs::LayerLayout& made = *layouts.add_kernels();
     made.set_kernel(kernels[k].name);
     made.set_kind(version.kernels(static_cast<int>(k)).kind());

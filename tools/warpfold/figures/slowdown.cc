@@ -44,7 +44,7 @@ States sum_of(const sim::KernelCounters& counters, States sim::SegmentCounters::
 }
 
 // Returns the waits as they would be if neither other kernels nor the kernel itself held a resource.
-States undisturbed(const sim::KernelCounters& counters) {
+States without_contention(const sim::KernelCounters& counters) {
   States sum{};
   for (const sim::SegmentCounters& segment : counters.segments) {
     for (size_t s = 0; s < sum.size(); ++s) sum[s] += segment.states[s] + segment.hidden_in_all[s] - segment.inherited_in_all[s];
@@ -147,8 +147,8 @@ class Decomposition {
     const States hidden = sum_of(together_, &sim::SegmentCounters::hidden);
     const States own = behind_itself(together_);
     const States own_alone = behind_itself(alone_);
-    const States waits = undisturbed(together_);
-    const States waits_alone = undisturbed(alone_);
+    const States waits = without_contention(together_);
+    const States waits_alone = without_contention(alone_);
     for (const sim::WarpState state : kDependences) {
       const auto s = static_cast<size_t>(state);
       const std::string name(sim::state_name(state));

@@ -33,13 +33,13 @@ std::string longest_wait(const configs::KernelResult& kernel) {
   return longest->state() + " " + fixed(share(longest->warp_cycles(), kernel.resident_warp_cycles()), 1) + " %";
 }
 
-double lost_to_others(const configs::KernelResult& kernel, const std::vector<report::Theft>& thefts) {
+double lost_to_others(const configs::KernelResult& kernel, const std::vector<report::ContentionShare>& contention_shares) {
   uint64_t lost = 0;
   uint64_t together = 0;
-  for (const report::Theft& theft : thefts) {
-    if (theft.victim != kernel.name()) continue;
-    lost += theft.warp_cycles;
-    together += report::warp_cycles_with(kernel, theft.culprit);
+  for (const report::ContentionShare& contention : contention_shares) {
+    if (contention.victim != kernel.name()) continue;
+    lost += contention.warp_cycles;
+    together += report::warp_cycles_with(kernel, contention.culprit);
   }
   return share(lost, together);
 }
@@ -50,11 +50,11 @@ std::string kernel_table(const configs::Result& result) {
   for (const configs::KernelResult& kernel : result.kernels()) kernels.push_back(&kernel);
   std::ranges::stable_sort(kernels, std::ranges::greater(), [](const auto* kernel) { return kernel->cycles(); });
   const size_t shown = std::min(kernels.size(), kShownKernels);
-  const std::vector<report::Theft> thefts = report::thefts(result);
+  const std::vector<report::ContentionShare> contention_shares = report::contention_shares(result);
   for (size_t k = 0; k < shown; ++k) {
     const configs::KernelResult& kernel = *kernels[k];
     table.add({kernel.name(), Cell(kernel.time_us(), 2), kernel.slowdown_vs_solo() > 0 ? Cell(kernel.slowdown_vs_solo(), 3) : "-",
-               kernel.bound_by(), longest_wait(kernel), Cell(lost_to_others(kernel, thefts), 1),
+               kernel.bound_by(), longest_wait(kernel), Cell(lost_to_others(kernel, contention_shares), 1),
                Cell(kernel.occupancy().average_warps(), 1)});
   }
   std::string text = table.aligned("  ");

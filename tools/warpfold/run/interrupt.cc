@@ -15,7 +15,7 @@ namespace warpfold::cli {
 
 namespace {
 
-std::atomic<int>& came() {
+std::atomic<int>& received() {
   static std::atomic<int> signal{0};
   return signal;
 }
@@ -38,7 +38,7 @@ TimeLimit& time_limit() {
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void note(int signal) {
-  came() = signal;
+  received() = signal;
   sim::stop_wanted() = true;
   if (interruptible_parts() > 0) return;
   remove_unfinished_files();
@@ -47,8 +47,8 @@ void note(int signal) {
 }
 
 void note_time(int signal) {
-  const bool again = came() == signal;
-  came() = signal;
+  const bool again = received() == signal;
+  received() = signal;
   sim::stop_wanted() = true;
   if (interruptible_parts() > 0 && !again) return;
   remove_unfinished_files();
@@ -61,7 +61,7 @@ void note_time(int signal) {
 
 void stop_on_signals() {
   // Creates these static variables before a handler uses them.
-  came() = 0;
+  received() = 0;
   interruptible_parts() = 0;
   (void)sim::stop_wanted();
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
@@ -91,7 +91,7 @@ void stop_after(double seconds, const std::string& message, int exit_code) {
 Interruptible::Interruptible() { ++interruptible_parts(); }
 Interruptible::~Interruptible() { --interruptible_parts(); }
 
-int signal_that_came() { return came(); }
+int received_signal() { return received(); }
 
 void end_by_signal(int signal) {
   std::signal(signal, SIG_DFL);

@@ -23,7 +23,7 @@ class Interruptible {
 };
 
 // Returns the signal that arrived, SIGALRM for the limit of stop_after(); 0 if none did.
-int signal_that_came();
+int received_signal();
 
 // Ends the program by the signal's default action, so that a shell stops its script too.
 [[noreturn]] void end_by_signal(int signal);

@@ -66,7 +66,8 @@ Outcome<double> CopyRuns::chunk_us(uint64_t polls) {
     if (!copy) return std::unexpected(copy.error());
     const auto run = simulate_launch(*copy, request_);
     if (!run) return std::unexpected(run.error());
-    if (!run->why_not.empty()) return user_error("copy_ctas: the copy kernel cannot run on this GPU: " + run->why_not);
+    if (!run->reason_not_simulated.empty())
+      return user_error("copy_ctas: the copy kernel cannot run on this GPU: " + run->reason_not_simulated);
     us[i] = run->us;
     ++simulations_;
   }
@@ -109,7 +110,7 @@ Outcome<double> CopyRuns::slowdown(const std::vector<configs::Kernel>& workloads
     const auto run = simulate_scenario(std::move(both), request_);
     if (!run) return std::unexpected(run.error());
     ++simulations_;
-    if (!run->front().why_not.empty()) return user_error("copy_ctas: " + run->front().why_not);
+    if (!run->front().reason_not_simulated.empty()) return user_error("copy_ctas: " + run->front().reason_not_simulated);
     beside += run->front().us;
   }
   return std::max(1.0, beside / launch_us);

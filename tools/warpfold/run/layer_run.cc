@@ -78,7 +78,7 @@ class Simulations {
     for (const Place& place : places_[which]) {
       std::vector<SimulatedLaunch> made;
       for (const size_t index : place.simulations) made.push_back(**ended_[index]);
-      launches.push_back(made.empty() ? SimulatedLaunch{.why_not = place.why_none} : in_sequence(made));
+      launches.push_back(made.empty() ? SimulatedLaunch{.reason_not_simulated = place.reason_not_simulated} : in_sequence(made));
     }
     return launches;
   }
@@ -86,7 +86,7 @@ class Simulations {
  private:
   struct Place {
     std::vector<size_t> simulations{};  // in the order of execution
-    std::string why_none{};
+    std::string reason_not_simulated{};
   };
 
   layer::KernelSource source(configs::TensorLayout layout) const {
@@ -97,8 +97,8 @@ class Simulations {
   Outcome<void> add_launch(const Expected<layer::LayerWorkload>& workload) {
     if (!workload) return std::unexpected(Failure(workload.error()));
     Place& place = places_.back().emplace_back();
-    place.why_none = request_.simulate ? workload->why_none : "not asked for";
-    if (!place.why_none.empty()) return {};
+    place.reason_not_simulated = request_.simulate ? workload->reason_not_simulated : "not asked for";
+    if (!place.reason_not_simulated.empty()) return {};
     for (const configs::Kernel& each : workload->kernels) {
       std::vector<configs::Kernel> choices{each};
       choices.insert(choices.end(), workload->candidates.begin(), workload->candidates.end());
@@ -178,14 +178,14 @@ class LayoutRuns {
       const configs::LayerKernel& kernel = version.kernels(static_cast<int>(k));
       made.us[0] = kernel.time_us();
       made.mixed = kernel.kind() == layer::name_of(layer::OperatorClass::kContraction);
-      if (tokens[k].why_not.empty()) made.us[1] = tokens[k].us;
+      if (tokens[k].reason_not_simulated.empty()) made.us[1] = tokens[k].us;
       if (kernel.kind() == layer::name_of(layer::OperatorClass::kCommunication)) made.us[1] = kernel.time_us();
     }
     std::map<int, double> transpose_us;
     for (size_t t = 0; t < roots_.size(); ++t) {
       const layer::Tensor& tensor = of_.graph.tensor(roots_[t]);
       const double roofline = 2 * static_cast<double>(tensor.words() * tensor.bytes) / (memory_gb_per_s * 1e3);
-      transpose_us[roots_[t]] = turns[t].why_not.empty() ? turns[t].us : roofline;
+      transpose_us[roots_[t]] = turns[t].reason_not_simulated.empty() ? turns[t].us : roofline;
     }
     return layer_layouts(of_.graph, forward_, version, times, transpose_us);
   }

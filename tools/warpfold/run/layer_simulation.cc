@@ -76,7 +76,7 @@ SimulatedLaunch in_sequence(const std::vector<SimulatedLaunch>& launches) {
   SimulatedLaunch all;
   double longest = 0;
   for (const SimulatedLaunch& each : launches) {
-    if (!each.why_not.empty()) return each;
+    if (!each.reason_not_simulated.empty()) return each;
     all.us += each.us;
     all.dram_bytes += each.dram_bytes;
     all.limiter_us += each.limiter_us;
@@ -88,7 +88,7 @@ SimulatedLaunch in_sequence(const std::vector<SimulatedLaunch>& launches) {
 }
 
 Outcome<std::vector<SimulatedLaunch>> simulate_scenario(configs::Scenario scenario, const LayerRequest& request) {
-  const auto none = [](const Diagnostic& why) { return std::vector{SimulatedLaunch{.why_not = why.message}}; };
+  const auto none = [](const Diagnostic& why) { return std::vector{SimulatedLaunch{.reason_not_simulated = why.message}}; };
   const bool in_turn = scenario.policy().kind() == configs::SEQUENTIAL;
   scenario.set_name("layer");
   *scenario.mutable_gpu() = request.gpu;
@@ -150,7 +150,7 @@ Outcome<SimulatedLaunch> simulate_fastest(const std::vector<configs::Kernel>& ch
     if (fastest && bound >= fastest->us) break;
     auto launch = simulate_launch(choices[i], request);
     if (!launch) return launch;
-    if (!launch->why_not.empty()) continue;
+    if (!launch->reason_not_simulated.empty()) continue;
     if (fastest && launch->us >= fastest->us) continue;
     fastest = std::move(*launch);
     chosen = i;

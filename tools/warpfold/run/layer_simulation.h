@@ -8,7 +8,7 @@
 namespace warpfold::cli {
 
 // Simulates the kernels of a scenario on the layer's GPU; returns a launch for each. If they cannot be simulated, returns one
-// launch with only `why_not`.
+// launch with only `reason_not_simulated`.
 Outcome<std::vector<SimulatedLaunch>> simulate_scenario(configs::Scenario scenario, const LayerRequest& request);
 
 // Simulates a kernel alone.

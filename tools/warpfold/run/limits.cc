@@ -116,7 +116,7 @@ Outcome<void> enforce_limits(std::vector<std::string>& words) {
 }
 
 Failure interrupted(const std::string& kept) {
-  if (signal_that_came() == SIGALRM) return {kLimit, time_is_up() + ": " + kept};
+  if (received_signal() == SIGALRM) return {kLimit, time_is_up() + ": " + kept};
   return {kInterrupted, "interrupted: " + kept};
 }
 

@@ -40,9 +40,10 @@ configs::Kernel kernel_of(const validation::Run& run, const std::string& name, u
 double us(const configs::SimulatedPoint& point) { return static_cast<double>(point.total_cycles()) / point.clock_mhz(); }
 
 // The candidates' runs alone, under one assumption about the demand of all opaque kernels.
-class Cast {
+class DemandAssumption {
  public:
-  Cast(const std::vector<PlanCandidate>& candidates, const PlanRequest& request) : candidates_(candidates), request_(request) {}
+  DemandAssumption(const std::vector<PlanCandidate>& candidates, const PlanRequest& request)
+      : candidates_(candidates), request_(request) {}
 
   Outcome<void> fit(configs::OpaqueDemand demand, ValidationPoints& points) {
     std::vector<OpaqueLaunch> launches;
@@ -100,15 +101,15 @@ class Planner {
       }
     }
     add_alone(assumed_);
-    for (const Cast& cast : others_) add_alone(cast);
+    for (const DemandAssumption& assumption : others_) add_alone(assumption);
     if (auto simulated = points_.simulate_all(); !simulated) return simulated;
     add_stand_ins();
     find_pairs();
     for (const Pair& pair : pairs_) {
       if (!pair.simulated) continue;
       add_points(assumed_, pair);
-      for (const Cast& cast : others_) {
-        if (pair.said->opaque() && cast.has(pair.one, pair.other)) add_points(cast, pair);
+      for (const DemandAssumption& assumption : others_) {
+        if (pair.said->opaque() && assumption.has(pair.one, pair.other)) add_points(assumption, pair);
       }
     }
     if (auto simulated = points_.simulate_all(); !simulated) return simulated;
@@ -138,15 +139,15 @@ class Planner {
     }
   }
 
-  void add_alone(const Cast& cast) {
+  void add_alone(const DemandAssumption& assumption) {
     for (size_t c = 0; c < candidates_.size(); ++c) {
-      if (cast.alone(c)) points_.add(cast.together({c}), false);
+      if (assumption.alone(c)) points_.add(assumption.together({c}), false);
     }
   }
 
-  void add_points(const Cast& cast, const Pair& pair) {
-    points_.add(cast.together({pair.one, pair.other}), false);
-    points_.add(cast.together({pair.other, pair.one}), false);
+  void add_points(const DemandAssumption& assumption, const Pair& pair) {
+    points_.add(assumption.together({pair.one, pair.other}), false);
+    points_.add(assumption.together({pair.other, pair.one}), false);
   }
 
   void find_pairs() {
@@ -195,9 +196,9 @@ class Planner {
     }
   }
 
-  Outcome<Together> together(const Cast& cast, const Pair& pair) const {
-    const auto& one_first = points_.find(cast.together({pair.one, pair.other}), false);
-    const auto& other_first = points_.find(cast.together({pair.other, pair.one}), false);
+  Outcome<Together> together(const DemandAssumption& assumption, const Pair& pair) const {
+    const auto& one_first = points_.find(assumption.together({pair.one, pair.other}), false);
+    const auto& other_first = points_.find(assumption.together({pair.other, pair.one}), false);
     if (!one_first || !other_first) return std::unexpected((one_first ? other_first : one_first).error());
     return Together{std::min(us(*one_first), us(*other_first)), us(*one_first) <= us(*other_first)};
   }
@@ -218,8 +219,8 @@ class Planner {
     pair.said->set_gain_us(gain_of(pair.said->sequential_us(), ran->us, pair.said->times()));
     pair.said->set_least_gain_us(pair.said->gain_us());
     pair.said->set_most_gain_us(pair.said->gain_us());
-    for (const Cast& cast : others_) {
-      const auto gain = pair.said->opaque() ? gain_of(cast, pair) : std::nullopt;
+    for (const DemandAssumption& assumption : others_) {
+      const auto gain = pair.said->opaque() ? gain_of(assumption, pair) : std::nullopt;
       if (!gain) continue;
       pair.said->set_least_gain_us(std::min(pair.said->least_gain_us(), *gain));
       pair.said->set_most_gain_us(std::max(pair.said->most_gain_us(), *gain));
@@ -227,10 +228,11 @@ class Planner {
   }
 
   // Returns the gain under another assumption about opaque kernels; none if that assumption has no stand-in.
-  std::optional<double> gain_of(const Cast& cast, const Pair& pair) const {
-    if (!cast.has(pair.one, pair.other)) return std::nullopt;
-    const auto ran = together(cast, pair);
-    const auto &one = points_.find(cast.together({pair.one}), false), &other = points_.find(cast.together({pair.other}), false);
+  std::optional<double> gain_of(const DemandAssumption& assumption, const Pair& pair) const {
+    if (!assumption.has(pair.one, pair.other)) return std::nullopt;
+    const auto ran = together(assumption, pair);
+    const auto &one = points_.find(assumption.together({pair.one}), false),
+               &other = points_.find(assumption.together({pair.other}), false);
     if (!ran || !one || !other) return std::nullopt;
     return gain_of(us(*one) + us(*other), ran->us, pair.said->times());
   }
@@ -276,8 +278,8 @@ class Planner {
   const std::vector<PlanCandidate>& candidates_;
   const PlanRequest& request_;
   ValidationPoints points_;
-  Cast assumed_{candidates_, request_};
-  std::vector<Cast> others_{};  // with each other demand, if a candidate is opaque
+  DemandAssumption assumed_{candidates_, request_};
+  std::vector<DemandAssumption> others_{};  // with each other demand, if a candidate is opaque
   configs::ProfileReport& report_;
   std::vector<Pair> pairs_{};
 };

@@ -33,7 +33,7 @@ namespace warpfold::cli {
 class Runner::Kernels {
  public:
   void add(const policies::PlannedKernel& planned) {
-    traces::Kernel program = traces::nameless(planned.alone ? *planned.alone : planned.kernel);
+    traces::Kernel program = traces::without_provenance(planned.alone ? *planned.alone : planned.kernel);
     const auto same = [&](const Program& known) { return known.sms == planned.sms.count && known.kernel == program; };
     const auto place = static_cast<size_t>(std::ranges::find_if(programs_, same) - programs_.begin());
     of_[&planned] = place;
@@ -134,9 +134,9 @@ Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const std::
   return std::move(*outcome);
 }
 
-bool Runner::may_be_one(const Simulation& one, const Simulation& other) {
+bool Runner::differ_only_in_bounds(const Simulation& one, const Simulation& other) {
   return one.serialise == other.serialise && one.timeline == other.timeline &&
-         one.gpu.SerializeAsString() == other.gpu.SerializeAsString() && sim::same_but_for_bounds(one.launches, other.launches);
+         one.gpu.SerializeAsString() == other.gpu.SerializeAsString() && sim::differ_in_bounds_only(one.launches, other.launches);
 }
 
 // Runs simulations that differ only in bounds as one simulation, for as many of them as its outcome holds.
@@ -148,8 +148,8 @@ Outcome<std::vector<sim::Outcome>> Runner::simulate_all(const std::vector<Simula
   while (!left.empty()) {
     std::vector<std::vector<size_t>> groups;  // of each group the first simulation runs
     for (const size_t i : left) {
-      const auto group =
-          std::ranges::find_if(groups, [&](const auto& each) { return may_be_one(simulations[each.front()], simulations[i]); });
+      const auto group = std::ranges::find_if(
+          groups, [&](const auto& each) { return differ_only_in_bounds(simulations[each.front()], simulations[i]); });
       if (group == groups.end()) {
         groups.push_back({i});
       } else {

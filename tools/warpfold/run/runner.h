@@ -45,7 +45,7 @@ class Runner {
 
   Outcome<sim::Outcome> simulate(const Simulation& simulation, const std::vector<const Simulation*>& others,
                                  const sim::FoldOptions& fold) const;
-  static bool may_be_one(const Simulation& one, const Simulation& other);
+  static bool differ_only_in_bounds(const Simulation& one, const Simulation& other);
   Outcome<std::vector<sim::Outcome>> simulate_all(const std::vector<Simulation>& simulations, const sim::FoldOptions& fold) const;
   // Returns the simulations of each kernel alone, if wanted, then those of each plan.
   std::vector<Simulation> simulations_of(const std::vector<Planned>& planned, const Kernels& kernels) const;
