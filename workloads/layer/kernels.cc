@@ -185,7 +185,7 @@ class Mapper {
           std::ranges::any_of(kernel_.operators, [&](int other) { return other != member && shares_tensor(each, at(other)); });
       if (shares) return none("no kernel for the operators as one");
       auto alone = Mapper(graph_, {each.name, {member}, each.inputs, each.outputs}, source_).run();
-      if (!alone || !alone->why_none.empty()) return alone;
+      if (!alone || !alone->reason_not_simulated.empty()) return alone;
       all.kernels.insert(all.kernels.end(), alone->kernels.begin(), alone->kernels.end());
     }
     return all;

@@ -24,7 +24,7 @@ struct KernelSource {
 // Kernels of a scenario that run a launch, one after the other; or the reason why no kernel runs it.
 struct LayerWorkload {
   std::vector<configs::Kernel> kernels;
-  std::string why_none;
+  std::string reason_not_simulated;
   std::vector<configs::Kernel> candidates = {};  // alternatives to the only one of `kernels`; the fastest counts
 };
 
