@@ -15,7 +15,7 @@ TEST(ReturnPath, GivesTheFirstCyclesThatAreFreeAtTheArrivalOrLater) {
   EXPECT_EQ(path.take(0, kMargin, 100, 8, 1).end, 100) << "500 cycles before the other";
   const sim::ReturnPath::Return third = path.take(0, kMargin, 604, 8, 1);
   EXPECT_EQ(third.end, 616);
-  EXPECT_EQ(third.behind, 0);
+  EXPECT_EQ(third.waited_for, 0);
   EXPECT_EQ(path.take(0, kMargin, 604, 4, 2).end, 620) << "[596, 600) has passed at 604";
   EXPECT_EQ(path.take(0, kMargin, 600, 4, 2).end, 600);
   EXPECT_EQ(path.take(0, kMargin, 601, 4, 2).end, 624) << "no gap of four cycles before 620";
