@@ -1,4 +1,4 @@
-// The log: what it says, and that no result depends on it.
+// The lines of the log, and that no result depends on them.
 
 #include <gmock/gmock.h>
 

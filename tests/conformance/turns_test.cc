@@ -20,7 +20,7 @@ struct Row {
   std::string mnemonic;
   std::string sources;      // operands after the register that is both source and destination
   double second_cta;        // second CTA's share of the sub-core's instructions, beside an older CTA
-  double beside_a_younger;  // its share beside a third, younger CTA in the slots of the first
+  double beside_a_younger;  // the same beside a third, younger CTA in the slots of the first
 };
 
 std::ostream& operator<<(std::ostream& stream, const Row& row) { return stream << row.number << "_" << test_name(row.mnemonic); }

@@ -256,7 +256,7 @@ TEST(Folding, RingsTurnWhenTheFirstToUseThemHasLeft) {
   expect_replayed(both(one_sm("h100_sxm"), kernel), 4);
 }
 
-// A warp waits for the first stage without a cursor, so the stages are not alike. The state then recurs at the earliest
+// A warp waits for the first stage without a cursor, so the stages differ. The state then recurs at the earliest
 // after a whole turn of the ring.
 TEST(Folding, RingsWithAStageOfTheirOwnDoNotTurn) {
   for (const int depth : {5, 7}) {

@@ -27,7 +27,7 @@ TEST(L1Share, AllHitsAreAnL1Hit) {
   EXPECT_EQ(all.outcome.kernels[0].dram_bytes, 0);
 }
 
-// One request in four misses. The others take only L1's latency.
+// One request in four misses. The other three take only L1's latency.
 TEST(L1Share, OnlyMissesMoveBytesAndWaitForThem) {
   const configs::Gpu gpu = one_sm("h100_sxm");
   const Replay share = replay(gpu, loads("dram=1/2 l1=3/4"));

@@ -68,7 +68,7 @@ TEST(Twins, AreNoneWhereOneLeavesALoopAtOnceOrEachHasMoreOfAnother) {
   EXPECT_EQ(shared(nested("class a outer=5 inner=9\nclass b outer=4 inner=12\n")), 0);
 }
 
-// Both SMs get further CTAs while they are twins: first alike, then a shorter one on one of them.
+// Both SMs get further CTAs while they are twins: first equal ones, then a shorter one on one of the SMs.
 TEST(Twins, PartWhereACtaDoesNotFit) {
   const Lines loops = join(loop("t", body()), loop("u", body()));
   EXPECT_GT(shared(looping("parameter t\nparameter u\nclass a t=20 u=90\nclass b t=30 u=90\nclass c t=5 u=30\n"
@@ -77,7 +77,7 @@ TEST(Twins, PartWhereACtaDoesNotFit) {
             0);
 }
 
-// Beside another launch, whose CTAs are all alike.
+// Beside another launch, whose CTAs are all equal.
 TEST(Twins, GoOnBesideOtherLaunches) {
   const traces::Kernel first = looping("parameter t\nclass a t=600\nclass b t=500\ngrid a*1 b*1\n");
   const traces::Kernel other = looping("parameter t\nclass a t=40\ngrid a*9\n");

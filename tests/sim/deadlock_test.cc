@@ -1,4 +1,4 @@
-// Deadlocked programs: the report says which warps wait for what.
+// Deadlocked programs: the report names the warps and the object that each waits for.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

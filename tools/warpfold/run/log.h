@@ -30,7 +30,7 @@ bool logs(LogLevel level);
 // One line, whatever `text` holds. From any thread.
 void write_log(LogLevel level, const std::string& text);
 
-// `text` returns the line, and is called only where it is written.
+// `text` returns the line, and is called only if the line is written.
 template <typename Text>
 void log_info(const Text& text) {
   if (logs(LogLevel::kInfo)) write_log(LogLevel::kInfo, text());
