@@ -47,7 +47,7 @@ TEST_F(VllmRows, AreAsNearAsTheyWere) {
   const std::map<std::string, double> were{
       {"TW00073", 2.8},   // residual and RMSNorm, 32,768 tokens on an H100
       {"TW00033", -6.5},  // 1,024 tokens
-      {"VD00406", -2.8},  // Sarathi's RMSNorm, 1,024 tokens on an A100
+      {"VD00406", -6.0},  // Sarathi's RMSNorm, 1,024 tokens on an A100
       {"VD02871", -4.9},  // addition, an argument in L2
       {"LS50156", 7.8},   // residual and RMSNorm on an RTX PRO 6000, x in L2
       {"LS50012", 9.4},   // SiLU and product, x in part in L2
