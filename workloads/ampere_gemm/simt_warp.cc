@@ -162,7 +162,7 @@ class SimtWarp {
   }
 
   // Address arithmetic of a copy: the row's place in the matrix and in the stage, and the test that it lies within the matrix. It
-  // takes seven instructions per copy. For a kernel of this shape, nvcc 13.0 compiles 67 integer instructions for 8 copies of a
+  // takes seven instructions per copy. For a kernel of this shape, nvcc 13.0 generates 67 integer instructions for 8 copies of a
   // thread and 116 for 16, including the loop's own (sm_90). The 67 are 35 LEA, 19 IADD3, 10 IMAD and 3 ISETP. The kernel sm80_xmma
   // 64 x 64 of cuBLAS executes 1.403 instructions per FFMA (376,480,768 of 2048^3, Nsight Compute, nideyongbao/CUDA_GEMM). This
   // leaves 7.1 for a copy after LDS, LDGSTS and the loop's own instructions.

@@ -3,9 +3,9 @@
 // The instruction mix of one k-block is that of CUTLASS 4.7.0's sm_90 kernels (fp16, CUDA 13.0, counted in its disassembly). A
 // cooperative kernel has 48 instructions with 4 wgmma; a ping-pong kernel of 128x128 has 57 with 8. Each further wgmma costs one
 // UIADD3 and one UMOV for its descriptors. The order and the registers are ours. All four warps of the group run every instruction.
-// assumed: the code outside the k-block, which was not counted and follows CUTLASS's structure. The first k-block is peeled, one
-// wgmma group is in flight, a stage is released one k-block behind, and the epilogue is a linear combination without a source
-// matrix.
+// assumed: the code outside the k-block, which was not counted and follows CUTLASS's structure. In that structure the first k-block
+// is peeled, one wgmma group is in flight, a stage is released one k-block behind, and the epilogue is a linear combination without
+// a source matrix.
 #include <iterator>
 
 #include "workloads/common/program.h"
