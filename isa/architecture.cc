@@ -106,7 +106,7 @@ bool take_modifiers(const std::vector<std::string>& modifiers, std::vector<std::
 // True for tables of an architecture. Other tables hold rows on which architectures build.
 bool of_architecture(const EmbeddedFile& file) { return file.name.starts_with("sm_"); }
 
-// Checks values that the machine divides by or indexes with, in built-in and user tables alike.
+// Checks values that the machine divides by or indexes with, in both built-in and user tables.
 Expected<void> check_row(const table::Opcode& row) {
   const std::string name = row.name().empty() ? "" : row.name(0);
   if (name.empty()) return fail("an opcode row has no name");

@@ -13,8 +13,8 @@ namespace warpfold::traces {
 // next block. They go into the code around a loop and never into its body, so that a pass of the loop remains as the
 // compiler or the recording made it.
 //
-// kInInstructions suits code of a compiler: it adds NOPs only where stall counts cannot grow enough. Instructions at
-// the end of a block stall longer instead, and the first instruction of the next block waits for the counters.
+// kInInstructions suits code of a compiler: it adds NOPs only if stall counts cannot grow enough. Instructions at the
+// end of a block stall longer instead, and the first instruction of the next block waits for the counters.
 enum class Waits : uint8_t { kMayBeNops, kInInstructions };
 void connect(const isa::Architecture& architecture, std::vector<Node>& body, Waits waits = Waits::kMayBeNops);
 

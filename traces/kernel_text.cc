@@ -88,7 +88,8 @@ class Formatter {
     bool after_block = false;
     for (const Node& node : nodes) {
       if (const auto* block = std::get_if<Block>(&node)) {
-        // Only where the text would not show the block otherwise: an empty block, or a block that follows another.
+        // Writes `block` only if the text would not show the block otherwise: an empty block, or a block that follows
+        // another.
         if (after_block || block->code.empty()) line(depth, "block");
         for (const isa::Instruction& instruction : block->code)
           line(depth, isa::format_instruction(instruction, names_for(instruction)));

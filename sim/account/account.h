@@ -133,9 +133,9 @@ class Account {
   // Compares sums, regardless of the order in which the counters were made.
   bool operator==(const Account& other) const;
 
-  // Throws std::logic_error with the launch's index if the account is inconsistent: states must sum to resident
-  // warp-cycles, the ledger must sum to the stalls, request waits and absences that it explains, and no more cycles may
-  // be inherited than waited. Called at the end of every run, in release builds too.
+  // Throws std::logic_error with the launch's index if the account is inconsistent. States must sum to resident
+  // warp-cycles. The ledger must sum to the stalls, request waits and absences that it explains. No more cycles may be
+  // inherited than waited. Called at the end of every run, in release builds too.
   void check() const;
 
  private:

@@ -15,7 +15,7 @@ namespace warpfold::sim {
 struct ClassRun {
   uint64_t sms = 0;                 // number of SMs, those of its twins included
   std::vector<CtaList> ctas;        // per launch
-  std::vector<uint32_t> indices{};  // its SMs on the chip, without those of its twins
+  std::vector<uint32_t> indices{};  // the class's SMs on the chip, without the twins' SMs
   bool sampled = false;             // see SmClass::sampled
   std::unique_ptr<Sm> sm = nullptr;
   std::unique_ptr<SmFolding> folding = nullptr;  // none: every instruction is replayed

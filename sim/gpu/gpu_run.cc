@@ -305,7 +305,7 @@ std::string GpuRun::waiting_classes() const {
   return report;
 }
 
-// Lists each distinct report once, since most SMs hang alike.
+// Lists each distinct report once, since most SMs hang in the same state.
 std::string GpuRun::waiting_sms() const {
   std::vector<std::pair<std::string, std::vector<size_t>>> reports;
   for (size_t m = 0; m < class_runs_.size(); ++m) {

@@ -166,8 +166,8 @@ std::optional<uint32_t> WorkDistributor::assigned_to(const Assignments& assignme
   return found == assignments.end() ? std::optional<uint32_t>{} : std::optional(found->second);
 }
 
-// True if the class and its twins can still share one Sm: all SMs of the class, and all SMs of each twin, get equal
-// CTAs, and those of a twin fit those of the class.
+// True if the class and its twins can still share one Sm. All SMs of the class, and all SMs of each twin, must get
+// equal CTAs, and the CTAs of a twin must fit the CTAs of the class (ClassRun::Twin::fits).
 bool WorkDistributor::fit(const ClassRun& class_run, size_t launch, const Assignments& assignments) {
   const std::optional<uint32_t> first = assigned_to(assignments, class_run.indices.front());
   const auto get = [&](const std::vector<uint32_t>& sms, std::optional<uint32_t> gift) {

@@ -22,17 +22,18 @@ using traces::SmRange;
 // (Gilman et al., "Demystifying the Placement Policies of the NVIDIA GPU Thread Block Scheduler for Concurrent
 // Kernels", 2020).
 //
-// An SM that had to ask for each CTA could not be folded. If the next two CTAs of every SM are alike, the order in
+// An SM that had to ask for each CTA could not be folded. If the next two CTAs of every SM are equal, the order in
 // which SMs get them makes no difference, so the distributor lends the same number of CTAs to every SM beforehand. As
 // soon as one SM has placed its last loan, all other SMs return theirs to the queue. The distributor lends the CTAs
 // again, or, if fewer than two are left for each SM, hands them out one by one. The result is the same as without
 // loans:
 //
-//   4 SMs, 11 CTAs alike   lent 2 each, queue 3    SM 0 has placed 2, SMs 1 to 3 one each: queue 3 + 3, no loans;
+//   4 SMs, 11 equal CTAs   lent 2 each, queue 3    SM 0 has placed 2, SMs 1 to 3 one each: queue 3 + 3, no loans;
 //                                                  from here on, each CTA goes to the SM that has room first
 class WorkDistributor {
  public:
-  // `shares`: SMs whose CTAs begin alike are twins and share one Sm (ClassRun::Twin).
+  // `shares`: SMs become twins and share one Sm (ClassRun::Twin) if their CTAs do the same until a last trip
+  // (begins_alike).
   WorkDistributor(const std::vector<Launch>& launches, uint32_t sm_count, const FoldOptions& fold, bool shares);
 
   // Lends CTAs for the first time. Returns the SM classes: SMs with equal loans that may get CTAs of the same launches.

@@ -13,8 +13,8 @@ namespace warpfold::sim {
 // keys. Every question of the program must be answered in those periods as it was answered between the states. Returns
 // no periods if an answer changes in the first one, if a wait does not repeat, or if nothing bounds their number.
 //
-// `ctas`: per launch, the SM's list of CTAs. `limit`: no period ends after it. `periods_kept`: periods to leave out of
-// those that may follow.
+// `ctas`: per launch, the SM's list of CTAs. `limit`: no period ends after it. `periods_kept`: of the periods that may
+// follow, the number to leave out.
 FastForward recurrence(const Snapshot& before, const Snapshot& after, const std::vector<const CtaList*>& ctas, Cycle limit,
                        uint64_t periods_kept = 0);
 

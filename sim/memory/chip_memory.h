@@ -15,8 +15,8 @@ namespace warpfold::sim {
 // represents; they all ask for the same at the same time.
 //
 // A transfer passes its SM's port, L2 and, for its DRAM bytes, DRAM at once. It has passed when the slowest of them is
-// done, which depends on what other SMs ask for meanwhile. request() hands a transfer over; pop() returns it when it
-// has passed, in order of time. Requests come in order of time over all lanes.
+// done, which depends on the requests of other SMs in the meantime. request() hands a transfer over; pop() returns it
+// when it has passed, in order of time. Requests come in order of time over all lanes.
 //
 // DRAM lies behind a write-back L2, as in DramServer; the dirty bytes of all SMs are in one place.
 class ChipMemory {

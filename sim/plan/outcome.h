@@ -92,8 +92,8 @@ struct Outcome {
   // bytes in L2.
   bool left_idle = false;
   uint64_t dirty_bytes = 0;
-  // Indices of the launches that ran: all, or those that had been released when the run stopped at an idle GPU
-  // (GpuRun::until_idle).
+  // Indices of the launches that ran: all launches, or, if the run stopped at an idle GPU (GpuRun::until_idle), the
+  // launches released by then.
   std::vector<size_t> ran;
   bool deadlocked = false;
   Deadlock deadlock;

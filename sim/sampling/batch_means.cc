@@ -8,7 +8,7 @@
 namespace warpfold::sim {
 namespace {
 
-// Student's t, two-sided 99 %, for 1, 2, 3, ... degrees of freedom; the last value also stands for more than 30.
+// Student's t, two-sided 99 %, for 1, 2, 3, ... degrees of freedom; the last value also applies to more than 30.
 // Source: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2, upper critical values at 0.995.
 constexpr std::array<double, 30> kStudent = {63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169,
                                              3.106,  3.055, 3.012, 2.977, 2.947, 2.921, 2.898, 2.878, 2.861, 2.845,

@@ -55,8 +55,8 @@ class ChipSampler {
     Cycle window = 0;                                      // length of the window
     std::vector<std::vector<SampledSm::Wanted>> wanted{};  // [member][launch]: work to take for one window
     std::vector<std::vector<uint64_t>> of_residents{};     // [member][launch]: windows for which residents have work
-    std::vector<Group> alike{};                            // members whose CTAs are alike
-    std::vector<Group> alike_by_residents{};               // members whose residents are alike
+    std::vector<Group> alike{};                            // members with CTAs of the same work
+    std::vector<Group> alike_by_residents{};               // members with residents of the same work
 
     Cycle cycles() const { return windows * window; }
   };

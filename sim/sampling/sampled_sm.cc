@@ -203,7 +203,7 @@ SmSample SampledSm::sample(Cycle now) {
   return sample;
 }
 
-// ---- bounds of what may be taken
+// ---- most windows that may be skipped
 
 uint64_t SampledSm::most_of_residents(size_t l, const Wanted& wanted) const {
   uint64_t windows = kUnbounded;

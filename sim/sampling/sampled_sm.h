@@ -83,8 +83,8 @@ class SampledSm {
   // CTAs, an equal part of less than one CTA remains for each resident, which gives the whole trips in it.
   //
   // CTAs of unequal length, or without trips to take, then also run beside other CTAs than they would have. With n CTAs
-  // at a time, in any order, the last CTA ends no sooner than n equal parts of all the work would, and later by at most
-  // (n - 1) / n of the longest CTA (Graham, SIAM J. Appl. Math. 1969).
+  // at a time, in any order, the last CTA ends no sooner than n equal parts of all the work would. It ends later by at
+  // most (n - 1) / n of the longest CTA (Graham, SIAM J. Appl. Math. 1969).
   double cta_rounding_error(size_t launch, const Wanted& wanted, uint64_t windows, const std::vector<uint64_t>& owed);
 
   struct Taken {

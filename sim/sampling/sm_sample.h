@@ -21,9 +21,9 @@ constexpr size_t kSampledSms = 24;  // docs/sampling.md, "Many SMs that are unli
 // (the largest of a sample; David and Nagaraja, "Order Statistics", 2003, section 2.5). `sampled`: at least 2.
 double latest_end_uncertainty(size_t sampled);
 
-// True if the kernel may be simulated on a sample of the `sms` SMs: its CTAs are unequal, the run is long enough to
-// save seconds, and the uncertainty of the end is at most `error` of the kernel's time. SMs that take CTAs from one
-// queue end within the time of the longest CTA (Graham, SIAM J. Appl. Math. 1969).
+// True if the kernel may be simulated on a sample of the `sms` SMs. The CTAs must be unequal, the run must be long
+// enough to save seconds, and the uncertainty of the end must be at most `error` of the kernel's time. SMs that take
+// CTAs from one queue end within the time of the longest CTA (Graham, SIAM J. Appl. Math. 1969).
 bool may_sample_sms(const KernelImage& image, uint64_t sms, double error);
 // Cuts a class into kSampledSms classes of neighbouring SMs, each to be simulated by one SM.
 std::vector<SmClass> sample_of(const SmClass& sms);

@@ -119,9 +119,9 @@ void reconsider_cta(Sm& sm, int cta, Delay delay, Cycle now) {
   }
 }
 
-// If all instructions go through a ring by cursor, its stages are alike. A state is then the same after all cursors
-// have moved by some stages, so the first warp's cursor is the origin. Otherwise the origin is the first stage, in its
-// present phase.
+// If all instructions go through a ring by cursor, its stages are interchangeable. A state is then the same after all
+// cursors have moved by some stages, so the first warp's cursor is the origin. Otherwise the origin is the first stage,
+// in its present phase.
 uint64_t ring_origin(const Sm& sm, const Cta& cta, int ring) {
   const SmState& state = sm.state();
   const KernelImage& image = *state.launches[cta.launch].image;

@@ -1,5 +1,5 @@
-// CTA placement on an SM: which launch places its next CTA, when and where, and what a CTA's end frees. State:
-// SmState's progress, held, ctas, slot_taken, next_cta_at, place_due.
+// CTA placement on an SM: which launch places its next CTA, when and where, and the resources that a CTA's end frees.
+// State: SmState's progress, held, ctas, slot_taken, next_cta_at, place_due.
 #pragma once
 
 #include <cstdint>

@@ -59,8 +59,8 @@ class alignas(64) PipePort {
       for (uint64_t& entry : entries_) entry += visitor.shift() << kLaunchBits;
       return;
     }
-    // The holder matters only while the pipe is closed. Of the issued instructions, only those that have not entered
-    // the latch matter, which are the newest.
+    // The holder matters only while the pipe is closed. Of the issued instructions, only the newest matter: the
+    // instructions that have not entered the latch.
     const Cycle now = visitor.now();
     uint8_t waiting = 0;
     while (waiting < depth && entered(entry_of(waiting), now) > now) ++waiting;

@@ -40,7 +40,7 @@ inline constexpr int kPorts = isa::kPipes + 1;
 struct alignas(64) MicroOp {
   isa::Behaviour behaviour = isa::Behaviour::kFixedLatency;
   isa::Pipe pipe = isa::Pipe::kNone;
-  uint8_t port = 0;        // its pipe, or kGlobalMemory
+  uint8_t port = 0;        // the instruction's pipe, or kGlobalMemory
   uint16_t interval = 1;   // cycles that the instruction holds the pipe's input latch
   uint8_t next_after = 1;  // least number of cycles to the warp's next issue (stall count and yield)
   uint8_t write_counter = 7;

@@ -113,8 +113,8 @@ std::string waiting_report(const Sm& sm) {
       } else if (warp.op->behaviour == isa::Behaviour::kMbarrierWait) {
         uint64_t awaited = 0;
         const Mbarrier& barrier = awaited_mbarrier(sm, warp, *warp.op, awaited);
-        // The report names the distance in phases, not the phase, and no stage of stages that are alike: neither counts
-        // skipped time.
+        // The phase, and the stage of a ring with interchangeable stages, do not count skipped time. The report
+        // therefore names the distance in phases, and omits the stage of such a ring.
         const auto stage = &barrier - state.ctas[warp.cta].rings[warp.op->barrier].data();
         const bool alike = image.rotates[image.base_ring[warp.op->barrier]];
         report += "; waits for ring " + kernel.rings[warp.op->barrier].name +

@@ -18,7 +18,7 @@ struct Sizes {
   bool grid_fits = false;          // PRODUCT: the tiles of the name cover the product in the launch's grid
 };
 
-// Returns the sizes of the operator's tensors if the trace has them, otherwise those that follow from the grid:
+// Returns the sizes of the operator's tensors if the trace has them, otherwise the sizes that follow from the grid:
 //
 //   PRODUCT    m and n of whole tiles. A grid does not tell k: without the operator's tensors the sizes are missing.
 //              Checked, if a CTA has one tile: the grid is that of CUTLASS's swizzles by 1, 2, 4, 8 or 16.

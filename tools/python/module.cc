@@ -109,8 +109,8 @@ std::string ask(const std::vector<std::string>& words, const py::object& watcher
   }
 }
 
-// Adds a message of results or scenarios to the schema, by name: its fields in order, each with its type ("int", "float", "str",
-// "bool", a message, or an enum's values), whether it is a list, and whether it may be absent.
+// Adds a message of results or scenarios to the schema, by name. A message is the list of its fields in order. A field has a type
+// ("int", "float", "str", "bool", a message, or an enum's values), whether it is a list, and whether it may be absent.
 void add_schema(const pb::Descriptor& message, py::dict& schema) {
   if (schema.contains(message.name().c_str())) return;
   py::list fields;

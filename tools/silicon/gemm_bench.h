@@ -26,8 +26,8 @@ struct GemmData {
 constexpr int elements_of_word(Type type) { return type == Type::kBf16 ? 1 : 2; }
 constexpr const char* name_of(Type type) { return type == Type::kBf16 ? "bf16" : "fp8"; }
 
-// Checks C = A B^T. Throws if an element of C was not written, or if one of a thousand sampled elements differs from its sum in
-// double by more than rounding to bf16 (1/256 of it) and sums in fp32 explain.
+// Checks C = A B^T. Throws if an element of C was not written. Throws also if one of a thousand sampled elements differs from its
+// sum in double by more than rounding to bf16 (1/256 of it) and sums in fp32 explain.
 void check_product(const GemmShape& shape, const GemmData& data);
 
 // A GEMM of the kit, over the matrices for which it was made.

@@ -18,7 +18,7 @@ html_title = "Warpfold"
 html_show_sphinx = False
 html_copy_source = False
 smartquotes = False  # --option stays --option
-# A summary would be fetched, which browsers refuse where pages are files.
+# A summary would be fetched, and browsers refuse to fetch if pages are files.
 html_show_search_summary = False
 html_static_path = ["static"]
 html_css_files = ["style.css"]

@@ -5,9 +5,9 @@ import shutil
 import subprocess
 import sys
 
-WIDTH, HEIGHT, SCALE = 1200, 900, 0.5  # of a picture: what a window shows first
+WIDTH, HEIGHT, SCALE = 1200, 900, 0.5  # of a picture: the part that a window shows first
 
-# Name, what it shows, and the command. OUT is where the page goes; of a study the pictures are shown.
+# Name, subject and command. OUT is where the page goes; of a study the pictures are shown.
 REPORTS = (
     ("simulate", "A GEMM beside a random-number kernel: times, states of warps, contention, and an SM over time",
      "simulate qkv_philox_small --timeline --html OUT/simulate.html"),

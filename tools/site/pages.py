@@ -84,7 +84,7 @@ def write_files(root, sources, tracked, files):
 
 
 def notebook(content, page, sources):
-    """A notebook's words, code, and what the code printed and drew."""
+    """A notebook's words and code, and the code's printed text and pictures."""
     text = ""
     for number, cell in enumerate(content["cells"]):
         words = "".join(cell["source"])

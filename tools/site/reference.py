@@ -40,7 +40,7 @@ def make_xml(root, work, folders):
 
 
 class Headers:
-    """What the headers declare, as reStructuredText."""
+    """Declarations of the headers, as reStructuredText."""
 
     def __init__(self, folder):
         self._folder = folder

@@ -4,7 +4,7 @@ import re
 
 
 def text_of(element):
-    """What is said of a declaration."""
+    """Documentation of a declaration."""
     parts = [paragraphs(element.find(name)) for name in ("briefdescription", "detaileddescription")]
     return "\n\n".join(part for part in parts if part)
 
@@ -16,7 +16,7 @@ def paragraphs(element):
 
 
 def blocks(para):
-    """A paragraph's words, and what stands apart in it: lists and what keeps its lines."""
+    """A paragraph's words, and its lists and preformatted lines set apart."""
     words, found = escaped(para.text), []
     for child in para:
         if child.tag in ("itemizedlist", "orderedlist"):

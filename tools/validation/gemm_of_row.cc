@@ -33,9 +33,9 @@ void assume_hopper(const MeasuredRow& row, configs::ElementType type, configs::H
 }
 
 // Takes the library's fastest kernel, with the row's tile if it states one. assumed, without a library and on sm_80: 128 x 128 in
-// four stages. An A100's cuBLAS takes 128 x 256 at every size, but the recorded loop of that tile is 5 % slower than cuBLAS's, and
-// the A100's energies were fitted with 128 x 128 (D107). assumed, with fewer rows than a tile: the smallest recorded tile, 64 x 64;
-// its rows beyond the matrix are loaded and stored like the others.
+// four stages. An A100's cuBLAS takes 128 x 256 at every size. But the recorded loop of that tile is 5 % slower than cuBLAS's. In
+// addition, the A100's energies were fitted with 128 x 128 (D107). assumed, with fewer rows than a tile: the smallest recorded
+// tile, 64 x 64. Its rows beyond the matrix are loaded and stored like the others.
 void fill_ampere(const MeasuredRow& row, configs::ElementType type, const std::string& architecture, configs::AmpereGemm& gemm) {
   gemm.set_type(type);
   gemm.set_swizzle(8);  // assumed: CUTLASS's largest band
@@ -69,10 +69,11 @@ Mapped<configs::ElementType> product_type_of(const MeasuredRow& row) {
   return element_type_of(row);
 }
 
-// Replaces a type that a generator lacks by a type with the same instruction count and bytes. wgmma and tcgen05.mma take TF32 at
-// half of BF16's rate, in instructions of half the depth (PTX ISA: kind::tf32, wgmma k8): BF16 with twice the depth has equally
-// many instructions and bytes. wgmma takes INT8 as it takes FP8 without promotion of sums (H100 data sheet: the same peak). The
-// results then have half the width. Blackwell's parts differ in their rate for INT8, so INT8 is not mapped there.
+// Replaces a type that a generator lacks by a type with the same instruction count and bytes. Both wgmma and tcgen05.mma take TF32
+// at half of BF16's rate, in instructions of half the depth (PTX ISA: kind::tf32, wgmma k8). BF16 with twice the depth therefore
+// has equally many instructions and bytes. On Hopper, wgmma takes INT8 as it takes FP8 without promotion of sums (H100 data sheet:
+// the same peak). The results then have half the width. Blackwell's parts differ in their rate for INT8, so INT8 is not mapped
+// there.
 Mapped<configs::ElementType> as_type_of_same_bytes(configs::ElementType type, const std::string& architecture, uint64_t& k) {
   if (type == configs::TF32) {
     k *= 2;

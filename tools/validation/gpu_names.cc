@@ -14,9 +14,10 @@ struct PublishedName {
 };
 
 // Names as printed by data sheets, drivers and papers, without the maker, "Tesla", or a number of GPUs in front ("8x"). A power
-// limit or a provider in brackets after a name may be omitted. assumed: a bare "H100" is the SXM part, a bare "V100" the part with
-// 16 GB, and a bare "A100 PCIe" the part with 80 GB, since most published figures come from these. Parts that differ only in their
-// memory have separate names.
+// limit or a provider in brackets after a name may be omitted. Parts that differ only in their memory have separate names.
+//
+// assumed: a bare "H100" is the SXM part, a bare "V100" the part with 16 GB, and a bare "A100 PCIe" the part with 80 GB, since most
+// published figures come from these.
 constexpr std::array kNames{
     PublishedName{"A100", "a100_sxm"},
     PublishedName{"A100 80GB", "a100_sxm"},

@@ -73,10 +73,10 @@ Mapped<RowWork> kernel_file_of_row(const MeasuredRow& row);
 // Sets every field of `message` that dims_other or notes name, and appends it to `shape`.
 Mapped<void> fill_from_options(const MeasuredRow& row, google::protobuf::Message& message, std::string& shape);
 
-// GEMM. assumed, if the row sets no tile: 128 x 256 x 64 with two-fold multicast; 128 x 128 x 128 for FP8, with promoted sums
-// (cuBLASLt's default); 128 x 128 without multicast up to 256 rows.
-// On Blackwell the time includes successive calls, unless a profiler measured the kernel. The clock there is the sustained clock
-// under the power cap, if the GPU file has a power model and the row states no clock.
+// GEMM. assumed, if the row sets no tile: 128 x 256 x 64 with two-fold multicast. Also assumed: 128 x 128 x 128 for FP8, with
+// promoted sums (cuBLASLt's default), and 128 x 128 without multicast up to 256 rows. On Blackwell the time includes successive
+// calls, unless a profiler measured the kernel. The clock there is the sustained clock under the power cap, if the GPU file has a
+// power model and the row states no clock.
 Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 // True if the row ran one CTA on one SM (SEMI's cutlass_gemm_mainloop, 20 launches).
 bool of_one_sm(const MeasuredRow& row);
@@ -87,8 +87,8 @@ Mapped<void> fill_blackwell(const MeasuredRow& row, configs::ElementType type, c
 void put_few_rows_in_columns(configs::HopperGemm& gemm);
 
 // FlashAttention-2, -3 and -4, by the name of the implementation. The libraries' benchmarks time successive calls
-// (flash_attn/utils/benchmark.py), so the time includes launches and the other kernels of a call: the kernels before and after a
-// backward pass, and the clearing of FlashAttention-3's tile counter if causal (hopper/flash_api.cpp, torch::zeros).
+// (flash_attn/utils/benchmark.py), so the time includes launches and the other kernels of a call. These are the kernels before and
+// after a backward pass and, if causal, the clearing of FlashAttention-3's tile counter (hopper/flash_api.cpp, torch::zeros).
 // FlashAttention-4 runs at the sustained clock under the power cap, if the GPU file has a power model and the row states no clock.
 Mapped<RowWork> attention_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 // Attention of a decode step by FlashAttention-2, -3 or FlashInfer: one query per head, or N for q=N in dims_other; `seqlen` keys.
@@ -105,8 +105,8 @@ Mapped<RowWork> varlen_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 // is therefore not mapped unless its settings state the source of its random bits.
 Mapped<void> expect_dropout_stated(const MeasuredRow& row, const configs::Kernel& kernel);
 
-// Micro-kernels of published suites, by the row's kernel: streams and latency of tcgen05.mma, streams of LDGSTS and of bulk loads,
-// tiles that several CTAs read, and passes of a few microseconds launched one after the other.
+// Micro-kernels of published suites, by the row's kernel. They are streams and latency of tcgen05.mma, streams of LDGSTS and of
+// bulk loads, tiles that several CTAs read, and passes of a few microseconds launched one after the other.
 bool is_micro_row(const MeasuredRow& row);
 Mapped<RowWork> micro_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 

@@ -43,8 +43,8 @@ class MeasuredRow {
 };
 
 // Reads all rows of a CSV file. Fails, with file:line:column, if a column is unknown (with the nearest known one), repeated, or
-// required and missing; if a value is neither a number in its range nor a range of two numbers; or if a time is not a positive
-// number.
+// required and missing. Fails likewise if a value is neither a number in its range nor a range of two numbers, or if a time is not
+// a positive number.
 Expected<std::vector<MeasuredRow>> read_measured_rows(const std::string& path);
 
 }  // namespace warpfold::validation

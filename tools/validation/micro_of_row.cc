@@ -17,7 +17,7 @@ namespace {
 constexpr double kMicrobenchMhz = 1965;
 // Bytes that the streaming reads of the same repository are rounded down from (MAX_DATA_VOLUME).
 constexpr uint64_t kStreamBytes = uint64_t{2} << 30;
-// 227 KB: what these kernels ask for whatever they use, so that an SM holds one CTA.
+// 227 KB, which these kernels request regardless of their use, so that an SM holds one CTA.
 constexpr uint64_t kAllSharedBytes = 227 * 1024;
 
 // Clocks of te42kyfo/gpu-benches @1c36d50. MHz in gpu-roofline's tables where there are any, else the boost clock: its README has

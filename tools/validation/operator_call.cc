@@ -27,8 +27,8 @@ class Call {
         element_(row.type == "fp32" ? 4 : 2),
         matrix_(static_cast<double>(row.rows * row.columns * element_)) {}
 
-  // The bytes that the source divides by time: those that a call must move. Quack counts a weight in FP32. cuDNN's script counts
-  // weights, their gradients and the moments of rows. 0: the source states times.
+  // The bytes that the source divides by time, which are the bytes that a call must move. Quack counts a weight in FP32. cuDNN's
+  // script counts weights, their gradients and the moments of rows. 0: the source states times.
   double rate_bytes() const {
     const bool backward = row_.pass == RowPass::kBackward;
     const auto columns = static_cast<double>(row_.columns), rows = static_cast<double>(row_.rows);

@@ -60,8 +60,8 @@ Mapped<void> add_runs(RowPair& pair, const std::string& figure, const std::vecto
   return {};
 }
 
-// Clock in MHz of the suite's V100, which the suite does not state. fitted: X0101, four chains of FP64 multiplications a warp and
-// both kernels at once, which fill the pipe: 640.0 million cycles in 461.4 ms. A V100 supports this clock.
+// Clock in MHz of the suite's V100, which the suite does not state. fitted: X0101, with 640.0 million cycles in 461.4 ms. Its four
+// chains of FP64 multiplications a warp, and both kernels at once, fill the pipe. A V100 supports this clock.
 constexpr double kVoltaClock = 1387;
 
 // Two kernels of multiplications, with one CTA of each on every SM, from the suite of ETH's systems group
@@ -122,9 +122,11 @@ Mapped<RowPair> l1_pair(const MeasuredRow& row, const configs::Gpu& gpu) {
   return pair;
 }
 
-// An all-reduce of 64 MiB by four A100s at 1200 MHz, by its number of CTAs: its time alone in ms, and the number of polls of a
-// peer's flag for which all_reduce.cu takes equally long here (to 4 %). fitted: X0251 and X0253 (8 and 32 CTAs), corun_power_facts
-// A2 (16), and X0255, X0267, X0278 (1, 2 and 4, beside a GEMM that takes a fifth of the time at most). assumed: 64 as 32.
+// An all-reduce of 64 MiB by four A100s at 1200 MHz, by its number of CTAs: its time alone in ms, and a number of polls of a peer's
+// flag. With these polls, all_reduce.cu takes equally long here (to 4 %).
+//
+// fitted: X0251 and X0253 (8 and 32 CTAs), corun_power_facts A2 (16), and X0255, X0267, X0278 (1, 2 and 4, beside a GEMM that takes
+// a fifth of the time at most). assumed: 64 as 32.
 struct AllReduce {
   uint64_t ctas;
   double ms;

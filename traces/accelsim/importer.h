@@ -25,7 +25,7 @@ struct ImportedKernel {
   uint64_t id = 0;            // kernel id in the trace
   uint64_t bytes = 0;         // decompressed size of the trace
   uint64_t instructions = 0;  // warp instructions in the trace
-  uint64_t ctas_of_grid = 0;  // CTAs of the grid; the kernel contains only those that issued an instruction
+  uint64_t ctas_of_grid = 0;  // CTAs of the grid; the kernel contains only CTAs that issued an instruction
   double kept_share = 1;      // sampled share of the lines in the reuse analysis
   // Number of static DEPBAR that wait for a dependence counter. A trace does not name the counter, so they issue
   // without waiting; loaded data is waited for at its use.

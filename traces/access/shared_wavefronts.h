@@ -13,7 +13,7 @@ inline constexpr uint32_t kBanks = 32;  // banks of shared memory, each 4 bytes 
 // share a pass; different words of one bank take a pass each. A group without an active lane takes none.
 //
 // Source: CUDA C Programming Guide, "Shared Memory" of compute capability 5.x and later (32 bits, broadcast; 64 and 128
-// bits for half and quarter warps), and the wavefronts that Nsight Compute counts without a conflict (1, 2, 4).
+// bits for half and quarter warps). Nsight Compute counts the same number of wavefronts without a conflict (1, 2, 4).
 //
 //   lane l at 4 l: 1      lane l at 8 l, 32 bits: 2      lane l at 128 l: 32      all lanes at one word: 1
 uint32_t shared_wavefronts(const LaneAccess& access);

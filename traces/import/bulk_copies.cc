@@ -75,8 +75,8 @@ Touch touch_of(const Warp& warp, const Op& op, const TensorMapFacts& map, uint32
   return touch;
 }
 
-// Adds a bulk copy without a tensor map: UBLKCP.S.G [UR of shared memory, of the mbarrier], [UR and the next: of
-// memory], UR of the size in units of 16 bytes (compiled code of CUDA 13.0).
+// Adds a bulk copy without a tensor map. Operands in compiled code of CUDA 13.0: UBLKCP.S.G [UR of shared memory, of
+// the mbarrier], [UR and the next: of memory], UR of the size in units of 16 bytes.
 void add_plain_copy(const Warp& warp, const Op& op, uint32_t active, isa::Effect& effect, std::vector<Touch>* touches) {
   constexpr uint32_t kUnit = 16;
   const bool load = op.instruction->mnemonic == "UBLKCP.S.G";

@@ -18,7 +18,7 @@ std::span<const Executor> float_executors();
 std::span<const Executor> async_executors();
 
 bool is_predicate(const Source& source);
-// Returns the source number `position` among those that are no predicates, or RZ if the text has fewer.
+// Returns source number `position`, counted without predicates, or RZ if the text has fewer sources.
 const Source& word_source(const Op& op, size_t position);
 Bits inverted_bits(Bits bits);
 // Writes `result` and its complement, each combined with `with` by AND, OR or XOR: ISETP.GE.AND P0, P1, R2, R3, P2.

@@ -53,8 +53,8 @@ struct LaunchReuse {
 // Estimates the shares of the launch's accesses that L1 and L2 serve, by the reuse of lines (access::ReuseAnalysis).
 // Two streams are analysed: the accesses of some SMs for their L1s, and the accesses of all SMs for L2. In each only
 // one line in `every` is followed, in a cache smaller by the same factor, so the cost is bounded for any trip
-// counts and grids. Waves that are not followed count like the second half of those that are. Arrays with accesses that
-// are not linear are not followed, and neither are launches with too many nested loops to search.
+// counts and grids. Waves that are not followed count like the second half of the followed waves. Arrays with accesses
+// that are not linear are not followed, and neither are launches with too many nested loops to search.
 LaunchReuse launch_reuse(const Exploration& found, const LaunchFacts& launch, const access::CacheSpec& caches, bool with_l2,
                          const ReuseBudget& budget = {});
 

@@ -24,8 +24,8 @@ uint32_t scratch(const Plan& plan) { return kFirstAccumulator + plan.tile.accumu
 
 uint16_t threads(const Plan& plan) { return static_cast<uint16_t>(plan.tile.warps * 32); }
 
-// Loops were recorded for sm_80 and sm_90. sm_86 and sm_89 run code compiled for sm_80. assumed: the loop of sm_80 also stands for
-// sm_100, sm_103 and sm_120, for which nothing was recorded.
+// Loops were recorded for sm_80 and sm_90. sm_86 and sm_89 run code compiled for sm_80. assumed: sm_100, sm_103 and sm_120, for
+// which nothing was recorded, also run the loop of sm_80.
 std::string recording(const isa::Architecture& architecture, const Plan& plan) {
   const std::string chip = architecture.name() == "sm_90" ? "sm90" : "sm80";
   const RecordedTile& tile = plan.tile;

@@ -48,8 +48,8 @@ struct AmpereGemmPlan {
 };
 
 // Returns the recorded loop nearest to a tile of m x n whose ring holds `depth` elements of k. The tile's number of elements counts
-// first, then its shape, then the depth of its ring. `transposed`: the recorded tile stands for n x m. Empty if every recorded tile
-// differs by a factor of two or more in elements, since the launch would then have a different number of CTAs.
+// first, then its shape, then the depth of its ring. `transposed`: the recorded tile serves with its m and n exchanged. Empty if
+// every recorded tile differs by a factor of two or more in elements, since the launch would then have a different number of CTAs.
 struct NearestTile {
   RecordedTile tile;
   bool transposed = false;

@@ -51,7 +51,7 @@ Expected<void> add_streams(traces::Kernel& kernel, const BlackwellPlan& plan, co
   return {};
 }
 
-// The bulk loads and commits of a pair signal only the CTA's own barriers, because both CTAs advance alike.
+// The bulk loads and commits of a pair signal only the CTA's own barriers, because both CTAs advance in step.
 void add_synchronisation(traces::Kernel& kernel, const BlackwellPlan& plan) {
   kernel.rings = {{"full", plan.stages, 1, false},
                   {"empty", plan.stages, 1, true},

@@ -10,7 +10,7 @@ namespace warpfold::workloads {
 // the warpgroups divide them.
 bool moves_registers(const traces::Kernel& kernel);
 
-// Replaces the registers and shared memory of the kernel's CTA by those that `footprint` states. Fails, at the field, if the
+// Replaces the registers and shared memory of the kernel's CTA by the values that `footprint` states. Fails, at the field, if the
 // program cannot run with them.
 Expected<void> apply_footprint(const configs::Footprint& footprint, traces::Kernel& kernel);
 

@@ -43,8 +43,8 @@ traces::Loop loop_of(const Code& code, traces::TripCount trips);
 
 using traces::connect;
 
-// General registers that the kernel needs per thread: the highest register number plus one, rounded up to the multiple of 8 that
-// hardware allocates (256 registers per warp), at most the 255 that code can address.
+// General registers that the kernel needs per thread, at most the 255 that code can address. The highest register number plus one
+// is rounded up to the multiple of 8 that hardware allocates (256 registers per warp).
 uint32_t registers_named(const std::vector<traces::Role>& roles);
 
 }  // namespace warpfold::workloads

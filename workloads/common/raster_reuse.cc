@@ -58,7 +58,7 @@ class Cache {
  public:
   explicit Cache(uint64_t capacity) : capacity_(capacity) {}
 
-  // Takes all distinct panels of one wave, and counts those that DRAM delivers.
+  // Takes all distinct panels of one wave, and counts the panels that DRAM delivers.
   void wave(const std::vector<Use>& uses) {
     uint64_t size = 0;
     for (const Use& use : uses) size += use.panels->bytes;

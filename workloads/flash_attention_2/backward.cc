@@ -1,6 +1,6 @@
 // One warp of the backward pass. It recomputes S = Q K^T and P = exp(S - log-sum-exp), then dP = dO V^T and dS = P (dP - dot(O,
-// dO)). dV += P^T dO and dK += dS^T Q stay in registers; dQ = dS K is added to memory (RED). One pass of the loop is one block of
-// queries.
+// dO)). The sums dV += P^T dO and dK += dS^T Q stay in registers; dQ = dS K is added to memory (RED). One pass of the loop is one
+// block of queries.
 //
 // assumed: the instruction mix, because no compiled code of the pass was counted. The order of work, barriers, prefetches and the
 // values that pass through shared memory follow the library (csrc/flash_attn/src/flash_bwd_kernel.h @04da83f3). Per warp this
@@ -210,7 +210,7 @@ traces::Block Backward::prologue() const {
     code.add(line({"IMAD.MOV.U32 ", r(pointer), ", RZ, RZ, UR4"})).add(line({"IMAD.MOV.U32 ", r(pointer + 1), ", RZ, RZ, UR5"}));
     code.add(line({"IMAD.WIDE.U32 ", r(pointer), ", R2, 0x10, ", r(pointer)}));
   }
-  // The first block of Q and dO is requested without bytes and takes only L1's latency: each pass of the loop counts the bytes of
+  // The first block of Q and dO is requested without bytes and takes only L1's latency. Each pass of the loop counts the bytes of
   // the next block, and the last pass requests one block too many (as for K in the forward pass).
   add_lines(code, async_copies(at_.copy_to, at_.q_from, kStreamQueries, 2 * query_copies(), 0));
   add_lines(code, row_loads(at_.log_sum));

@@ -46,10 +46,10 @@ Lines async_copies(uint32_t to, uint32_t from, int16_t stream, uint32_t count, u
 Lines copies_arrived(const FlashAttention2Plan& plan);
 Line cta_barrier(const FlashAttention2Plan& plan);
 
-// Additional instructions of a block of keys that the causal mask or the end of the keys cuts: per score, a comparison of its
-// column with the row's last column, and a select (counted in FlashAttention-3: a masked block of 64 scores per thread has 134 more
-// ALU instructions). They precede the loop over blocks, once for each such block, because all blocks of a CTA, of which there may
-// be only one, form one loop.
+// Additional instructions of a block of keys that the causal mask or the end of the keys cuts. Each score takes a comparison of its
+// column with the row's last column, and a select. Source: a count in FlashAttention-3, in which a masked block of 64 scores per
+// thread has 134 more ALU instructions. The additional instructions precede the loop over blocks, once for each such block, because
+// all blocks of a CTA, of which there may be only one, form one loop.
 Code masking(const FlashAttention2Plan& plan, uint32_t scores, uint32_t count);
 
 }  // namespace warpfold::workloads

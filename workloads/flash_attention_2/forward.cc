@@ -2,11 +2,11 @@
 //
 // The instructions of a pass were counted in compiled code (FlashAttention-2 @ head_dim 128, fp16, CUDA 13.0 ptxas, printed by
 // nvdisasm; tests/workloads/data/flash_attention_2_counts.csv). Order and registers are ours, with the algorithm's dependences.
-// Matrix products, softmax and dropout scale with the tile: per score FMNMX, FFMA, MUFU, FADD and half an F2FP; per element of O an
-// FMUL; per row two SHFL, two FMNMX, FADD, FFMA, two FMUL, MUFU, FSETP, FSEL, a move. The remaining counts are address arithmetic
-// and bookkeeping (the table in code.cc) and do not scale. assumed: other head dimensions take the column of their dropout mode, as
-// they have the same number of pointers. Spills (LDL, STL and moves of the 64-key tile) occur only in the tile in which they were
-// counted, 128 x 64 at head_dim 128.
+// Matrix products, softmax and dropout scale with the tile. A score takes FMNMX, FFMA, MUFU, FADD and half an F2FP. An element of O
+// takes an FMUL. A row takes two SHFL, two FMNMX, FADD, FFMA, two FMUL, MUFU, FSETP, FSEL and a move. The remaining counts are
+// address arithmetic and bookkeeping (the table in code.cc) and do not scale. assumed: other head dimensions take the column of
+// their dropout mode, as they have the same number of pointers. Spills (LDL, STL and moves of the 64-key tile) occur only in the
+// tile in which they were counted, 128 x 64 at head_dim 128.
 #include "workloads/flash_attention_2/forward.h"
 
 #include <algorithm>

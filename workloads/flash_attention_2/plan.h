@@ -68,7 +68,7 @@ struct FlashAttention2BackwardPlan {
 
   uint32_t shared_memory_bytes() const;
   uint64_t key_blocks() const { return (common.tiles.keys() + common.tile_keys - 1) / common.tile_keys; }
-  // Query blocks that a key block meets; those that the causal mask or the end of the sequence cuts count as masked.
+  // Query blocks that a key block meets. Blocks that the causal mask or the end of the sequence cuts count as masked.
   QueryTile query_blocks(uint64_t key_block) const;
 };
 

@@ -80,7 +80,7 @@ void AttentionConsumer::add_last_products(Code& code) const {
   add_rescale(code, plan_);
 }
 
-// The blocks after the first: those that the diagonal cuts, then whole blocks.
+// Adds the blocks after the first: the blocks that the diagonal cuts, then whole blocks.
 void AttentionConsumer::add_blocks(std::vector<traces::Node>& nodes, uint32_t length) const {
   const auto block = [this](Mask mask, Loads what) {
     Code code(architecture_);

@@ -27,8 +27,8 @@ namespace warpfold::workloads {
 // With turns (ping-pong), a warpgroup issues its products only after the other warpgroups have issued theirs.
 //
 // The instruction mix of a key block is that of the library's forward kernel (counted in its disassembly: 594 instructions for 176
-// keys, 469 for 128 at head_dim 128, CUDA 13.0), the order that of its first release (disassembled, CUDA 12.4); registers are ours.
-// assumed: the code outside the blocks, which was not counted and follows the library's structure
+// keys, 469 for 128 at head_dim 128, CUDA 13.0). The order is that of the library's first release (disassembled, CUDA 12.4). The
+// registers are ours. assumed: the code outside the blocks, which was not counted and follows the library's structure
 // (hopper/mainloop_fwd_sm90_tma_gmma_ws.hpp, epilogue_fwd.hpp).
 class AttentionConsumer {
  public:

@@ -14,8 +14,8 @@ using Registers = AttentionRegisters;
 constexpr uint32_t kFirstQuad = 4;  // UR4-UR35: four uniform registers hold the descriptors of A and B
 constexpr uint32_t kQuads = 8;
 
-// The progress of a block's softmax at the wait for the products of the previous block: the position of the wait in the compiled
-// kernels (first release, CUDA 12.4, fp16; with CUDA 13.0 at the same place, or earlier at head_dim 128).
+// The progress of a block's softmax at the wait for the products of the previous block. Source: the position of the wait in the
+// compiled kernels (first release, CUDA 12.4, fp16; with CUDA 13.0 at the same place, or earlier at head_dim 128).
 struct ProductsWait {
   bool before_maxima = false;
   uint32_t exponentials = 0;

@@ -4,8 +4,10 @@
 //
 //   K0, announced; Q | V0 | K1, V0 announced, V1, K1 announced | ... | last V announced
 //
-// assumed, since it was not counted, after the library's structure (hopper/paged_kv.h, mainloop_fwd_sm90_tma_gmma_ws.hpp): a thread
-// looks up one page for the keys and the values of a block, rows get their addresses by shuffles, and eight threads copy a row.
+// The copies follow the library's structure (hopper/paged_kv.h, mainloop_fwd_sm90_tma_gmma_ws.hpp).
+//
+// assumed, since it was not counted: a thread looks up one page for the keys and the values of a block, rows get their addresses by
+// shuffles, and eight threads copy a row.
 #include "workloads/flash_attention_3/roles.h"
 
 namespace warpfold::workloads {

@@ -3,10 +3,10 @@
 // thread: four Philox calls of 16 scores each, with 8 bits per score. Both variants work on packed halves of P.
 //
 // With 32 bits per score a call serves four scores. The fused variant of this was not counted. Its instructions per call are those
-// of the compiled Philox kernel that it replaces (workloads/philox/sass/philox_sm90_r*_u32.sass, an eighth of a pass): two
-// multiplications and two exclusive ors per round with the round's keys in uniform registers, two counter words, a uniform counter
-// and its copy, and a comparison per score. Instead of selecting a bit, each score takes an FSEL before it is packed (assumed: the
-// least that a predicate needs).
+// of the compiled Philox kernel that it replaces (workloads/philox/sass/philox_sm90_r*_u32.sass, an eighth of a pass). Each round
+// takes two multiplications and two exclusive ors, with the round's keys in uniform registers. A call also takes two counter words,
+// a uniform counter and its copy, and a comparison per score. Instead of selecting a bit, each score takes an FSEL before it is
+// packed (assumed: the least that a predicate needs).
 #include "workloads/common/fused_dropout.h"
 #include "workloads/flash_attention_3/roles.h"
 

@@ -77,8 +77,8 @@ Layout layout_of(const configs::FlashAttention3& attention, const configs::Gpu& 
   return layout;
 }
 
-// Pairs of CTAs share K and V by multicast if the query tiles come in pairs of equal length, as in the same release. assumed: also
-// if consumers load, as the kernels of that release without a producer could (flash_bwd_kernel.h, compute_dqkv).
+// As in the same release, pairs of CTAs share K and V by multicast. The query tiles must come in pairs of equal length. assumed:
+// also if consumers load, as the kernels of that release without a producer could (flash_bwd_kernel.h, compute_dqkv).
 uint32_t cluster_of(const FlashAttention3Plan& plan) {
   const bool pairs = !plan.tiles.causal() && plan.tiles.query_tiles().size() % 2 == 0;
   const bool pairing = plan.eight_bit() || plan.head_dim() >= 128;

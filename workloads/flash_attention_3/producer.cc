@@ -11,8 +11,8 @@
 // the ring that the consumers read. (The library's 8-bit producer loads a block's keys and values together, load_fp8.)
 //
 // The instruction mix of a K and a V block is that of the library's forward kernel (89 instructions, counted in its disassembly,
-// without one load of a page table); order and registers are ours. assumed: the other code, which was not counted and is short
-// beside it.
+// without one load of a page table). The order and the registers are ours. assumed: the other code, which was not counted and is
+// short in comparison.
 #include "workloads/flash_attention_3/roles.h"
 
 namespace warpfold::workloads {
@@ -44,9 +44,9 @@ Boxes boxes_of(const Plan& plan, uint32_t bytes) {
   return {count, share / count};
 }
 
-// Transposes a quarter of a block of V: 8x8 matrices of 16-bit pairs are read transposed, their bytes sorted, and written back.
-// assumed, since it was not counted: a load, four permutations and a store for every 512 bytes of a warp, after the library's
-// structure.
+// Transposes a quarter of a block of V. The warp reads 8x8 matrices of 16-bit pairs transposed, sorts their bytes and writes them
+// back. The code follows the library's structure. assumed, since it was not counted: a load, four permutations and a store for
+// every 512 bytes of a warp.
 void add_transpose(Code& code, const Plan& plan) {
   code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R14], R15",
            {.barrier = AttentionRings::kRawFull, .cursor = AttentionCursors::kTransposed});

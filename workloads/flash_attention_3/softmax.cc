@@ -75,9 +75,9 @@ void add_maxima(Code& code, const FlashAttention3Plan& plan, bool first, Mask ma
 
 namespace {
 
-// wgmma arranges 8-bit values differently in its results and in its A operand: halves of two registers must be exchanged (V's rows
-// are permuted to match). assumed, since it was not counted: two permutations for every two registers, after the library's
-// structure (hopper/utils.h, permute_regs_A_to_C).
+// wgmma arranges 8-bit values differently in its results and in its A operand, so halves of two registers must be exchanged (V's
+// rows are permuted to match). The code follows the library's structure (hopper/utils.h, permute_regs_A_to_C). assumed, since it
+// was not counted: two permutations for every two registers.
 void add_reordering(Code& code, const FlashAttention3Plan& plan) {
   const uint32_t free = Registers::score(plan);  // the scores have been packed, so their registers are free
   for (uint32_t i = 0; i < plan.probabilities(); i += 2) {

@@ -6,8 +6,8 @@
 //   own columns   S0 dP0 | S1 dV0 dK0 dQ0 dP1 | ... | dV dK dQ
 //
 // The rows of S, dP, dV and dK are keys. Left operands: for S and dP, K and V in shared memory; for dV and dK, P and dS in tensor
-// memory. The rows of dQ are queries; it reads dS and K from shared memory. dQ overwrites the columns of dP and dS (with a pair: of
-// S), so the next dP (S) waits until dQ has been read.
+// memory. The rows of dQ are queries; its operands are dS and K in shared memory. The result overwrites the columns of dP and dS
+// (with a pair: of S), so the next dP (S) waits until dQ has been read.
 #include "workloads/flash_attention_4/backward.h"
 #include "workloads/flash_attention_4/roles.h"
 

@@ -19,8 +19,9 @@ namespace warpfold::workloads {
 //   one CTA   S, then P: 0   dV: 128   dP, then dS, then dQ: 128 + head_dim   dK: 256 + head_dim
 //   a pair    S, then P in the first 64, dQ in the last: 0   dV: 128   dP, then dS: 256   dK: 384
 //
-// A pair of CTAs holds 256 keys. Each CTA loads half of Q and dO as its part of a product's right operand. dQ is a sum over all 256
-// keys, of which each CTA computes 64 queries; it therefore sends half of its dS to the other CTA's shared memory.
+// A pair of CTAs holds 256 keys. Each CTA loads half of Q and dO as its part of a product's right operand. The product dQ is a sum
+// over all 256 keys, and each CTA computes 64 of its queries. Each CTA therefore sends half of its dS to the other CTA's shared
+// memory.
 struct FlashAttention4BackwardPlan {
   const isa::Architecture* architecture;
   AttentionTiles tiles;
@@ -63,7 +64,7 @@ struct FlashAttention4BackwardPlan {
 
   uint64_t key_blocks() const;  // per head; with pairs an even number
   uint64_t query_tiles() const { return (tiles.queries() + kTile - 1) / kTile; }
-  // Blocks of queries that a block of keys meets. With pairs: those that either block of the pair meets.
+  // Blocks of queries that a block of keys meets. With pairs: blocks that at least one block of the pair meets.
   uint64_t query_blocks(uint64_t key_block) const;
 };
 

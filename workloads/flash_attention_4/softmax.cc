@@ -1,8 +1,8 @@
 // A softmax warpgroup processes the rows of one tile, one row per thread. For each block it proceeds in the library's order
-// (softmax_step): it loads S from tensor memory to registers; computes the row's maximum and the rescaling factor for earlier
-// results, which goes to the correction warps; stores P to tensor memory, notifying the multiply warp at three quarters and at the
-// end; and adds up the row. The instruction mix is that of the same arithmetic compiled for sm_100a (exponentials.cc). assumed: the
-// code around the blocks, which follows the source and is short.
+// (softmax_step). It loads S from tensor memory to registers. It computes the row's maximum and the rescaling factor for earlier
+// results, which goes to the correction warps. It stores P to tensor memory, notifying the multiply warp at three quarters and at
+// the end. Finally, it adds up the row. The instruction mix is that of the same arithmetic compiled for sm_100a (exponentials.cc).
+// assumed: the code around the blocks, which follows the source and is short.
 #include "workloads/flash_attention_4/softmax.h"
 
 namespace warpfold::workloads::attention4 {

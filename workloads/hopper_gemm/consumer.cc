@@ -1,10 +1,11 @@
 // A consumer warpgroup of a Hopper GEMM: wgmma on the filled stages, then the epilogue through shared memory and TMA.
 //
-// The instruction mix of one k-block is that of CUTLASS 4.7.0's sm_90 kernels (fp16, CUDA 13.0, counted in its disassembly: 48
-// instructions cooperative with 4 wgmma, 57 ping-pong 128x128 with 8; each further wgmma costs one UIADD3 and one UMOV for its
-// descriptors). The order and the registers are ours. All four warps of the group run every instruction. assumed: the code outside
-// the k-block, which was not counted and follows CUTLASS's structure (peeled first k-block, one wgmma group in flight, release one
-// k-block behind, linear-combination epilogue without a source matrix).
+// The instruction mix of one k-block is that of CUTLASS 4.7.0's sm_90 kernels (fp16, CUDA 13.0, counted in its disassembly). A
+// cooperative kernel has 48 instructions with 4 wgmma; a ping-pong kernel of 128x128 has 57 with 8. Each further wgmma costs one
+// UIADD3 and one UMOV for its descriptors. The order and the registers are ours. All four warps of the group run every instruction.
+// assumed: the code outside the k-block, which was not counted and follows CUTLASS's structure. In that structure the first k-block
+// is peeled, one wgmma group is in flight, a stage is released one k-block behind, and the epilogue is a linear combination without
+// a source matrix.
 #include <iterator>
 
 #include "workloads/common/program.h"

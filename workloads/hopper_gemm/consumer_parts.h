@@ -31,8 +31,9 @@ struct Sums {
   uint32_t to;
 };
 
-// Fused operations of the epilogue: loads of vectors to shared memory and registers, before a tile's first result; the operations
-// on some sums; and the scales of the tile's rows, after every sum has become a result.
+// Fused operations of the epilogue. `add_fusion_start` loads vectors to shared memory and registers, before a tile's first result.
+// `add_fusion` applies the operations to some sums. `add_row_quantisation` makes the scales of the tile's rows, after every sum has
+// become a result.
 void add_fusion_start(Code& code, const HopperPlan& plan, int group);
 void add_fusion(Code& code, const HopperPlan& plan, int group, Sums sums);
 void add_row_quantisation(Code& code, const HopperPlan& plan);

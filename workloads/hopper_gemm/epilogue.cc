@@ -2,8 +2,8 @@
 // TMA.
 //
 // SUB_TILES is CUTLASS's epilogue, WHOLE_TILE is DeepGEMM's (deep_gemm/include/deep_gemm/fp8_gemm.cuh at a6d97a1c, 2025-02-25, and
-// at 8002b769, 2025-03-25, whose stores are alike). In WHOLE_TILE every warp packs and stores all its sums (an STSM.x4 for 16
-// columns); a fence, a barrier of both consumer warpgroups, one TMA store, and a wait until TMA has read the buffer follow; then
+// at 8002b769, 2025-03-25, which has the same stores). In WHOLE_TILE every warp packs and stores all its sums (an STSM.x4 for 16
+// columns). A fence, a barrier of both consumer warpgroups, one TMA store, and a wait until TMA has read the buffer follow. Then
 // the next tile begins. assumed: the instructions other than STSM and F2FP, which were not counted.
 #include <algorithm>
 

@@ -16,7 +16,7 @@ namespace warpfold::workloads {
 //   warps 4-7, 8-11   consumers       wgmma, epilogue
 //
 // Each CTA has rings of its own. On hardware a stage of a cluster may be refilled only after every CTA that its multicast reaches
-// has released it. This is not modelled, because all CTAs of a cluster advance alike.
+// has released it. This is not modelled, because all CTAs of a cluster advance in step.
 Expected<traces::Kernel> make_hopper_gemm(const configs::HopperGemm& gemm, const configs::Gpu& gpu);
 
 }  // namespace warpfold::workloads

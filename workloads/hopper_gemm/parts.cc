@@ -1,5 +1,5 @@
 // Partial sums of split k. Of every 8 columns, a thread has two neighbouring values in each of two rows. A warp therefore stores 8
-// rows of 32 bytes at a time directly from registers, and the next part loads them in the same way (CUTLASS, Barrier and
+// rows of 32 bytes at a time directly from registers. The next part loads them in the same way (CUTLASS, Barrier and
 // BlockStripedReduce: include/cutlass/block_striped.h, semaphore.h). assumed: no compiled kernel was counted.
 #include <algorithm>
 

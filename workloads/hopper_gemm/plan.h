@@ -113,7 +113,7 @@ struct HopperPlan {
   static constexpr uint32_t kEpilogueBuffers = 2;
   static constexpr uint32_t kScaleBytes = 4;       // FP32
   static constexpr uint32_t kScaledColumns = 128;  // columns of B that share a scale
-  // Scaled sums start one register later, so that they lie in the other register bank than the partial sums that FFMA reads in the
+  // Scaled sums start one register later. They then lie in the other register bank than the partial sums that FFMA reads in the
   // same instruction. assumed: as ptxas places operands where it is free to choose.
   static constexpr uint32_t kSumShift = 1;
   static constexpr uint32_t kLeastCopyBytes = 16;   // smallest TMA copy

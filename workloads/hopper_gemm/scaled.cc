@@ -8,9 +8,9 @@
 // - A k-block loads one or two scales of B, waits for its stage, loads the scales of the thread's two rows of A, issues its
 //   products, waits for all of them, releases the stage, multiplies scales, and adds every partial sum by one FFMA.
 // Descriptors cost the same as in CUTLASS's kernels. The source unrolls k-blocks over the stages; our loop counter adds 3
-// instructions per k-block. The choice between two scales of B is made at compile time, or at run time (select_scales: the kernels
-// of February, and those of March if the greatest common divisor of tile_n and 128 is below 32). At run time, each 8 columns take a
-// comparison and a select per row. The registers are ours.
+// instructions per k-block. The choice between two scales of B is made at compile time or at run time (select_scales). The kernels
+// of February choose at run time, as do the kernels of March if the greatest common divisor of tile_n and 128 is below 32. At run
+// time, each 8 columns take a comparison and a select per row. The registers are ours.
 #include "workloads/hopper_gemm/consumer_parts.h"
 #include "workloads/hopper_gemm/roles.h"
 

@@ -6,8 +6,8 @@
 
 namespace warpfold::layer {
 
-// One dimension of an iteration space or a tensor, named by the letters of Ivanov et al., arXiv 2007.00072: b batch, j query, k
-// key, h head, g key/value head, p within a head, i hidden, u feed-forward, q the stacked projections.
+// One dimension of an iteration space or a tensor, named by the letters of Ivanov et al., arXiv 2007.00072. The letters are b
+// batch, j query, k key, h head, g key/value head, p within a head, i hidden, u feed-forward, q the stacked projections.
 struct Dimension {
   std::string name = {};
   uint64_t size = 1;

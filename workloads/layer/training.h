@@ -36,8 +36,8 @@ StepFlops step_flops(const configs::TransformerModel& model, const Graph& graph,
 double training_seconds(double parameters, double tokens, bool remat, double flops_per_second);
 
 // Tokens and steps of a training run that reaches a given loss. Above the critical batch, the gradients of a batch are increasingly
-// redundant (McCandlish et al., arXiv 1812.06162, equation 2.11: (steps / fewest steps - 1) x (tokens / fewest tokens - 1) = 1, and
-// fewest tokens / fewest steps is the critical batch). All fields are in tokens.
+// redundant. Source: McCandlish et al., arXiv 1812.06162, equation 2.11: (steps / fewest steps - 1) x (tokens / fewest tokens - 1)
+// = 1. The critical batch is fewest tokens / fewest steps. All fields are in tokens.
 struct LossPlan {
   double fewest_tokens = 0;  // tokens to reach the loss in batches far below the critical batch
   double batch = 0;          // per step

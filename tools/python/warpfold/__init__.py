@@ -1,4 +1,4 @@
-"""Warpfold: how long kernels of GPUs take that share streaming multiprocessors, and what held them up.
+"""Warpfold: times of GPU kernels that share streaming multiprocessors, and the causes of their delays.
 
     import warpfold as wf
     result = wf.simulate("qkv_philox_small", gpu="h200_sxm", **{"kernel.rng.philox.rounds": 5})
@@ -6,8 +6,8 @@
 
 Each function asks the command of the same name (`warpfold COMMAND --help`) in this process. Scenarios, GPUs, models and
 studies are files, names (`wf.names("gpus")`) or, for scenarios, `Scenario` objects. Keyword arguments that a function does
-not know are settings: fields of the scenario or its parameters, as `--set` takes them, wildcards included; a value of None is
-`--unset`, a name that ends in + or - adds to a list or takes out of it. Errors are exceptions with `file`, `line` and `column`;
+not know are settings: fields of the scenario or its parameters, as `--set` takes them, wildcards included. A value of None is
+`--unset`; a name that ends in + or - adds to a list or removes from it. Errors are exceptions with `file`, `line` and `column`;
 Ctrl-C stops a simulation.
 """
 
@@ -59,8 +59,8 @@ def _draw(what: str, done: int, steps: int) -> None:
 
 @contextmanager
 def progress(watch: Callable[[str, int, int], Any] = _draw) -> Iterator[None]:
-    """Within it, commands that count steps call `watch` with what they count, how many are done, and of how many; by default they
-    are written to stderr. An exception in `watch` stops the command and is raised by it.
+    """Within this context, commands that count steps call `watch` with the kind of step, the number done and the total. By default,
+    these are written to stderr. An exception in `watch` stops the command and is raised by it.
 
         with wf.progress():
             wf.study("small_pair", "small")
@@ -73,7 +73,7 @@ def progress(watch: Callable[[str, int, int], Any] = _draw) -> Iterator[None]:
 
 
 def ask(command: str, *words: Union[str, os.PathLike], **options: Any) -> str:
-    """What `warpfold COMMAND WORDS... --OPTION VALUE...` writes to standard output.
+    """Returns the standard output of `warpfold COMMAND WORDS... --OPTION VALUE...`.
 
     Options are named with _ for -; True is a flag without a value, None and False leave it out, a list gives it often.
     """
@@ -125,9 +125,9 @@ def simulate(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = Non
 def compare(scenario: ScenarioLike, policies: Union[str, Iterable[str], None] = None, *, gpu: Union[str, os.PathLike, None] = None,
             fold: Optional[str] = None, fold_error: Optional[float] = None, jobs: Optional[int] = None,
             **settings: Any) -> Comparison:
-    """The scenario under several policies, the first of which is what the others are compared with. Returns a Comparison.
+    """The scenario under several policies, each compared with the first. Returns a Comparison.
 
-    Without `policies` those that the scenario names in `compare`, else SEQUENTIAL and CONCURRENT; "all": those that apply.
+    Without `policies`: the policies that the scenario names in `compare`, else SEQUENTIAL and CONCURRENT; "all": all that apply.
     """
     policies = ",".join(policies) if policies is not None and not isinstance(policies, str) else policies
     return _of_scenario("compare", scenario, settings, "Comparison", policies=policies, gpu=gpu, fold=fold,
@@ -136,32 +136,32 @@ def compare(scenario: ScenarioLike, policies: Union[str, Iterable[str], None] = 
 
 def occupancy(scenario: ScenarioLike, *, steps: Optional[int] = None, gpu: Union[str, os.PathLike, None] = None,
               policy: Optional[str] = None, jobs: Optional[int] = None, **settings: Any) -> Result:
-    """CTAs an SM of each kernel, what bounds them, and what a smaller footprint would gain: occupancy of the Result."""
+    """CTAs per SM of each kernel, their limiter, and the gain of a smaller footprint: occupancy of the Result."""
     return _of_scenario("occupancy", scenario, _policy(settings, policy), "Result", steps=steps, gpu=gpu, jobs=jobs)
 
 
 def whatif(scenario: ScenarioLike, resources: Union[str, Iterable[str]] = "all", *, factor: Optional[float] = None,
            gpu: Union[str, os.PathLike, None] = None, policy: Optional[str] = None, jobs: Optional[int] = None,
            **settings: Any) -> Result:
-    """More and less of every resource in turn, and what would be gained: what_if of the Result."""
+    """More and less of every resource in turn, and the gain: what_if of the Result."""
     resources = resources if isinstance(resources, str) else ",".join(resources)
     return _of_scenario("whatif", scenario, _policy(settings, policy), "Result", resources=resources, factor=factor, gpu=gpu,
                         jobs=jobs)
 
 
 def model(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, **settings: Any) -> Result:
-    """The limiter model: what binds each kernel, in sequence, fused and overlapped. Returns a Result."""
+    """The limiter model: the limiter of each kernel, in sequence, fused and overlapped. Returns a Result."""
     return _of_scenario("model", scenario, settings, "Result", gpu=gpu)
 
 
 def roofline(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, **settings: Any) -> Result:
-    """Operations and bytes of each kernel against what the GPU allows. Returns a Result."""
+    """Operations and bytes of each kernel against the GPU's limits. Returns a Result."""
     return _of_scenario("roofline", scenario, settings, "Result", gpu=gpu)
 
 
 def hot(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, top: Optional[int] = None,
         **settings: Any) -> list[Record]:
-    """The instructions at which warps stand longest, and what they wait for there."""
+    """The instructions at which warps wait longest, and the causes of the waits."""
     return _of_scenario("hot", scenario, settings, "HotInstruction", gpu=gpu, top=top)
 
 
@@ -184,7 +184,7 @@ def profile(trace: Union[str, os.PathLike], *, gpu: Union[str, os.PathLike, None
             html: Union[str, os.PathLike, None] = None, perfetto: Union[str, os.PathLike, None] = None,
             jobs: Optional[int] = None) -> ProfileReport:
     """A profile of torch.profiler or Nsight: its kernels simulated, and which run beside which. independent=["gemm,softmax"];
-    opaque="issue": what kernels that are not simulated are bound by. Returns a ProfileReport; to_pandas("kernels") has a row a
+    opaque="issue": the limiter of kernels that are not simulated. Returns a ProfileReport; to_pandas("kernels") has a row a
     kernel. `html` and `perfetto` are files to write as well."""
     text = ask("profile", trace, format="json", gpu=gpu, kernels=kernels, candidates=candidates, independent=independent,
                opaque=opaque, html=html, perfetto=perfetto, jobs=jobs)
@@ -218,5 +218,5 @@ def gpu(name: Union[str, os.PathLike]) -> dict[str, str]:
 
 
 def names(kind: str) -> list[str]:
-    """What comes with Warpfold: kind is scenarios, gpus, models, studies or kernels."""
+    """Names that come with Warpfold: kind is scenarios, gpus, models, studies or kernels."""
     return [row["name"] for row in csv.DictReader(io.StringIO(ask("list", kind, format="csv")))]

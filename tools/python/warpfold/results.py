@@ -1,4 +1,4 @@
-"""Results as objects: what `--format json` writes, by attribute."""
+"""Results as objects: the fields of `--format json` as attributes."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from . import _warpfold
 
 
 class Scenario:
-    """Kernels, how they share the machine, and the machine: what a scenario's file holds (configs/scenario.proto).
+    """Kernels, how they share the machine, and the machine: the content of a scenario's file (configs/scenario.proto).
 
         pair = wf.Scenario("pair", gpu="h100_sxm", policy="CONCURRENT")
         pair.kernel("qkv", hopper_gemm={"m": 2048, "n": 6144, "k": 2048, "type": "BF16"})
@@ -32,7 +32,7 @@ class Scenario:
             self._fields["base"] = _absolute(base)
 
     def kernel(self, name: str, **workload: Any) -> "Scenario":
-        """Adds a kernel: its generator's or trace's fields as a dict (hopper_gemm={...}), and what launches have (stream=1)."""
+        """Adds a kernel: fields of its generator or trace as a dict (hopper_gemm={...}), and fields of its launches (stream=1)."""
         self._fields.setdefault("kernel", []).append({"name": name, **workload})
         return self
 
@@ -42,7 +42,7 @@ class Scenario:
         return self
 
     def unset(self, *paths: str) -> "Scenario":
-        """What the scenario of `base` has at the paths, taken away before `set` is carried out."""
+        """Removes the values that the scenario of `base` has at the paths, before `set` is carried out."""
         self._fields.setdefault("unset", []).extend(paths)
         return self
 
@@ -51,7 +51,7 @@ class Scenario:
         return _warpfold.scenario_text(json.dumps(self._fields))
 
     def write(self, folder: str) -> str:
-        """Writes it into the folder, under its name with _ for what file names do not have; returns the file."""
+        """Writes the scenario into the folder, under its name with _ for characters that file names lack; returns the file."""
         path = Path(folder) / (re.sub(r"[^\w-]", "_", self._fields["name"]) + ".textproto")
         _warpfold.write_file(str(path), self.to_text())
         return str(path)
