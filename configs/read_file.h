@@ -11,7 +11,7 @@ namespace warpfold {
 // knows which file names it adds that.
 Expected<std::string> read_file(const std::string& path);
 
-// From here on `watcher` is called for every file that read_file() has read, with its size, on the thread that reads. Null: nobody.
+// Makes read_file() call `watcher` after every file that it reads, with the file's size, on the reading thread. Null: no calls.
 void watch_reads(void (*watcher)(const std::string& path, size_t bytes));
 
 }  // namespace warpfold

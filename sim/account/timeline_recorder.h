@@ -40,7 +40,7 @@ class TimelineRecorder {
   void sample(Cycle now, const Use& use);
 
   // Translates the CTA classes of a history that was copied from another SM: `class_of`[launch] maps its classes to
-  // those of this SM.
+  // this SM's classes.
   void exchange_classes(const std::vector<std::map<uint32_t, uint32_t>>& class_of);
 
   // Closes the last window at `end`, the end of the run.

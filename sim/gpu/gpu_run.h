@@ -32,7 +32,7 @@ class GpuRun {
   Outcome run();
   // Runs until the GPU is idle or all launches have ended. The GPU is idle if all released launches have ended and
   // every SM is pristine. Launches that have not been released by then are a run of their own; Outcome::ran lists the
-  // others.
+  // launches of this run.
   Outcome until_idle();
 
  private:

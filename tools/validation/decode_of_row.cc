@@ -26,6 +26,24 @@ uint32_t number_before(std::string_view text, std::string_view word) {
 }
 
 Mapped<configs::AttentionShape> shape_of(const MeasuredRow& row) {
+  auto shape = attention_shape_of(row);
+  if (!shape) return shape;
+  const uint32_t queries = number_behind(row.option("q"), "");
+  shape->set_queries(queries == 0 ? 1 : queries);
+  shape->set_causal(row.text("causal") == "1");
+  return shape;
+}
+
+template <typename Attention>
+void set_options(Attention& attention, const configs::AttentionShape& shape, std::string_view implementation) {
+  *attention.mutable_shape() = shape;
+  attention.set_splits(number_before(implementation, " splits"));
+  if (const uint32_t page = number_behind(implementation, "page "); page > 0) attention.set_page_keys(page);
+}
+
+}  // namespace
+
+Mapped<configs::AttentionShape> attention_shape_of(const MeasuredRow& row) {
   configs::AttentionShape shape;
   const auto type = element_type_of(row);
   if (!type) return std::unexpected(type.error());
@@ -39,20 +57,8 @@ Mapped<configs::AttentionShape> shape_of(const MeasuredRow& row) {
     if (column == "seqlen") shape.set_keys(*count);
     if (column == "head_dim") shape.set_head_dim(static_cast<uint32_t>(*count));
   }
-  const uint32_t queries = number_behind(row.option("q"), "");
-  shape.set_queries(queries == 0 ? 1 : queries);
-  shape.set_causal(row.text("causal") == "1");
   return shape;
 }
-
-template <typename Attention>
-void set_options(Attention& attention, const configs::AttentionShape& shape, std::string_view implementation) {
-  *attention.mutable_shape() = shape;
-  attention.set_splits(number_before(implementation, " splits"));
-  if (const uint32_t page = number_behind(implementation, "page "); page > 0) attention.set_page_keys(page);
-}
-
-}  // namespace
 
 Mapped<RowWork> decode_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   if (of_varlen_profiler(row)) return varlen_of_row(row, gpu);

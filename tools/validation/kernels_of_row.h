@@ -41,6 +41,8 @@ struct RowWork {
 };
 
 Mapped<configs::ElementType> element_type_of(const MeasuredRow& row);
+// Type, batch, heads and head dimension of an attention row; `seqlen` as keys.
+Mapped<configs::AttentionShape> attention_shape_of(const MeasuredRow& row);
 // Returns a whole number from a column. Not mapped if the cell is empty or other text.
 Mapped<uint64_t> count_of(const MeasuredRow& row, const std::string& column);
 

@@ -24,20 +24,12 @@ Mapped<RowWork> varlen_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   const bool decode = row.text("kernel") == "paged decode attention alone";
   if (!decode && row.text("kernel") != "paged prefill attention alone")
     return not_mapped("no generator for this kernel of LLMServingSim's profiler");
-  const auto type = element_type_of(row);
-  if (!type) return std::unexpected(type.error());
-  configs::AttentionShape shape;
-  shape.set_type(*type);
+  const auto stated = attention_shape_of(row);
+  if (!stated) return std::unexpected(stated.error());
+  configs::AttentionShape shape = *stated;
   shape.set_causal(true);
-  for (const std::string column : {"batch", "heads", "kv_heads", "seqlen", "head_dim"}) {
-    const auto count = count_of(row, column);
-    if (!count) return std::unexpected(count.error());
-    if (column == "batch") shape.set_batch(*count);
-    if (column == "heads") shape.set_heads(*count);
-    if (column == "kv_heads") shape.set_kv_heads(*count);
-    if (column == "seqlen") shape.set_queries(*count);
-    if (column == "head_dim") shape.set_head_dim(static_cast<uint32_t>(*count));
-  }
+  shape.set_queries(shape.keys());
+  shape.clear_keys();
   if (decode) {
     if (shape.batch() == 0 || shape.queries() < shape.batch()) return not_mapped("less than a key for each of the decodes");
     shape.set_keys(shape.queries() / shape.batch());
