@@ -135,7 +135,8 @@ std::string what_is_wrong(const pb::Message& message, const pb::FieldDescriptor&
     return std::isfinite(number) ? std::string() : field.name() + " takes a number, not infinity or nan";
   }
   if (field.cpp_type() != pb::FieldDescriptor::CPPTYPE_STRING) return {};
-  const std::string text = repeated ? reflection.GetRepeatedString(message, &field, index) : reflection.GetString(message, &field);
+  std::string text = repeated ? reflection.GetRepeatedString(message, &field, index) : reflection.GetString(message, &field);
+  if (field.full_name() == "warpfold.configs.TraceFile.text") std::erase(text, '\n');  // the trace language has lines
   const std::string why = escape::why_unprintable(text);
   return why.empty() ? why : field.name() + ": " + why;
 }

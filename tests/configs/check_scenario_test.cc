@@ -89,6 +89,8 @@ TEST_F(CheckScenario, NeedsNamedKernelsWithWork) {
             "flash_attention_2, "
             "flash_attention_3, flash_attention_4, elementwise, gemm_reduction, opaque, trace, listing");
   EXPECT_EQ(error("kernel { name: \"a\" trace {} }"), "s.textproto:2:20: path is missing");
+  EXPECT_EQ(error(R"(kernel { name: "a" trace { path: "a.wfs" text: "kernel k\nend\n" } })"),
+            "s.textproto:2:42: a trace is a file or a text: path is set as well");
   const std::string kernel = "kernel { name: \"a\" philox { heads: 1 queries: 8 keys: 8 } }\n";
   EXPECT_EQ(error(kernel + kernel), "s.textproto:3:10: a second kernel called \"a\"");
 }
