@@ -1,5 +1,6 @@
 #include "traces/kernel.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace warpfold::traces {
@@ -58,6 +59,13 @@ uint64_t Kernel::ctas() const {
     count = saturating_add(count, run.count);
   }
   return count;
+}
+
+uint64_t moved_bytes(const MemoryStream& stream, uint64_t bytes) {
+  if (stream.moved_numerator == stream.moved_denominator) return bytes;
+  __extension__ using Wide = unsigned __int128;
+  const Wide moved = (Wide{bytes} * stream.moved_numerator + stream.moved_denominator / 2) / stream.moved_denominator;
+  return std::max<uint64_t>(static_cast<uint64_t>(moved), bytes > 0 ? 1 : 0);
 }
 
 Kernel without_provenance(Kernel kernel) {

@@ -62,17 +62,20 @@ struct Cursor {
 };
 
 // Stream of global accesses, usually to one array, with the fractions that hit L1 and go to DRAM. Deterministic
-// accumulators apply the fractions.
+// accumulators apply the fractions. Effect::bytes, which an instruction requests, does not depend on the caches.
 struct MemoryStream {
   std::string name;  // "A", "B", "C", "mask"
   bool write = false;
-  uint64_t dram_numerator = 0;  // dram_numerator / dram_denominator of the bytes go to DRAM; L2 serves the rest
+  // dram_numerator / dram_denominator of the bytes that go to L2 go on to DRAM; L2 serves the others.
+  uint64_t dram_numerator = 0;
   uint64_t dram_denominator = 1;
   uint64_t footprint = 0;  // size in bytes of the array that the stream touches; 0: unknown
-  // l1_numerator / l1_denominator of the requests of loads and LDGSTS hit L1 completely and move no bytes. The other
-  // requests move their Effect::bytes.
+  // l1_numerator / l1_denominator of the requests of loads and LDGSTS hit L1 completely and move no bytes. Of each other
+  // request, moved_numerator / moved_denominator of its Effect::bytes go to L2, and L1 serves the other bytes.
   uint64_t l1_numerator = 0;
   uint64_t l1_denominator = 1;
+  uint64_t moved_numerator = 1;
+  uint64_t moved_denominator = 1;
   bool operator==(const MemoryStream&) const = default;
 };
 
@@ -114,6 +117,9 @@ struct Kernel {
   uint32_t warps_per_cta() const;
   uint64_t ctas() const;
 };
+
+// Returns how many of a request's `bytes` go to L2 unless L1 serves the request whole: at least 1 of them.
+uint64_t moved_bytes(const MemoryStream& stream, uint64_t bytes);
 
 // Returns the kernel without name, source, assumptions and footprints. Kernels with equal behaviour compare equal in
 // this form.

@@ -202,19 +202,17 @@ class Parser {
 
   void parse_stream(LineReader& line) {
     MemoryStream stream{.name = line.name("the stream's name")};
-    read_options(line, {"read", "write", "dram", "l1", "footprint"}, [&](size_t option) {
+    read_options(line, {"read", "write", "dram", "l1", "moved", "footprint"}, [&](size_t option) {
+      const auto share = [&](const char* of, uint64_t& numerator, uint64_t& denominator) {
+        numerator = value64(line, of);
+        line.expect('/');
+        denominator = line.number(of);
+      };
       if (option == 1) stream.write = true;
-      if (option == 3) {
-        stream.l1_numerator = value64(line, "l1");
-        line.expect('/');
-        stream.l1_denominator = line.number("l1");
-      }
-      if (option == 2) {
-        stream.dram_numerator = value64(line, "dram");
-        line.expect('/');
-        stream.dram_denominator = line.number("dram");
-      }
-      if (option == 4) stream.footprint = value64(line, "footprint");
+      if (option == 2) share("dram", stream.dram_numerator, stream.dram_denominator);
+      if (option == 3) share("l1", stream.l1_numerator, stream.l1_denominator);
+      if (option == 4) share("moved", stream.moved_numerator, stream.moved_denominator);
+      if (option == 5) stream.footprint = value64(line, "footprint");
     });
     mark({Part::kStream, kernel().streams.size()});
     kernel().streams.push_back(std::move(stream));

@@ -70,9 +70,11 @@ class Formatter {
         return std::string(of) + std::to_string(numerator) + "/" + std::to_string(denominator);
       };
       const bool in_l1 = stream.l1_numerator != 0 || stream.l1_denominator != 1;
+      const bool in_part = stream.moved_numerator != stream.moved_denominator;
       line(1, "stream " + stream.name + (stream.write ? " write" : " read") +
                   share(" dram=", stream.dram_numerator, stream.dram_denominator) +
                   (in_l1 ? share(" l1=", stream.l1_numerator, stream.l1_denominator) : "") +
+                  (in_part ? share(" moved=", stream.moved_numerator, stream.moved_denominator) : "") +
                   (stream.footprint == 0 ? "" : " footprint=" + std::to_string(stream.footprint)));
     }
     for (const Ring& ring : kernel.rings) {

@@ -47,7 +47,10 @@ struct LaunchPlan : PlacementBounds {
   // Early launch (programmatic dependent launch). On release, all of its CTAs that find room begin at once, because
   // they were started while the launches that it waits for still ran.
   bool early = false;
-  SmRange sms;         // SM_PARTITION: only these SMs take its CTAs while it runs
+  SmRange sms;  // SM_PARTITION: only these SMs take its CTAs while it runs
+  // The kernel's streams with their shares of hits while other launches use the caches too: in L1 while another launch
+  // has CTAs on the SM, in L2 while another launch is under way on the chip. Empty: the shares do not change.
+  std::vector<MemoryStream> beside;
 
   bool operator==(const LaunchPlan&) const = default;
 };

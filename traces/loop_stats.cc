@@ -89,7 +89,8 @@ std::vector<StreamStatistics> stream_statistics(const Kernel& kernel) {
       const uint64_t hits = share(issued, kernel.streams[number].l1_numerator, kernel.streams[number].l1_denominator);
       streams[number].requests += issued;
       streams[number].l1_requests += hits;
-      streams[number].bytes += (issued - hits) * (instruction.effect.bytes / instruction.effect.multicast);
+      streams[number].bytes +=
+          (issued - hits) * (moved_bytes(kernel.streams[number], instruction.effect.bytes) / instruction.effect.multicast);
     });
   }
   for (size_t s = 0; s < streams.size(); ++s) {

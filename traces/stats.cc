@@ -54,15 +54,16 @@ class RoleCounter {
       (operand.destination && !address ? counts_.register_writes : counts_.register_reads) += issued * operand.width;
     }
     const bool written = opcode.behaviour == isa::Behaviour::kStoreGlobal || opcode.behaviour == isa::Behaviour::kBulkStore;
-    const uint64_t moving = issued - hits_in_l1(instruction, issued);
-    (written ? counts_.bytes_written : counts_.bytes_read) += moving * (instruction.effect.bytes / instruction.effect.multicast);
+    (written ? counts_.bytes_written : counts_.bytes_read) +=
+        bytes_past_l1(instruction.effect, issued) / instruction.effect.multicast;
   }
 
-  uint64_t hits_in_l1(const isa::Instruction& instruction, uint64_t issued) const {
-    if (instruction.effect.stream < 0) return 0;
-    const MemoryStream& stream = kernel_.streams[static_cast<size_t>(instruction.effect.stream)];
-    return static_cast<uint64_t>(static_cast<double>(issued) * static_cast<double>(stream.l1_numerator) /
-                                 static_cast<double>(stream.l1_denominator));
+  uint64_t bytes_past_l1(const isa::Effect& effect, uint64_t issued) const {
+    if (effect.stream < 0) return issued * effect.bytes;
+    const MemoryStream& stream = kernel_.streams[static_cast<size_t>(effect.stream)];
+    const auto hits = static_cast<uint64_t>(static_cast<double>(issued) * static_cast<double>(stream.l1_numerator) /
+                                            static_cast<double>(stream.l1_denominator));
+    return (issued - hits) * moved_bytes(stream, effect.bytes);
   }
 
   void sort_opcodes() {

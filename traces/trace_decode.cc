@@ -67,7 +67,9 @@ class KernelDecoder {
     for (const file::MemoryStream& stream : message.streams()) {
       kernel.streams.push_back({stream.name(), stream.write(), stream.dram_numerator(),
                                 stream.has_dram_denominator() ? stream.dram_denominator() : 1, stream.footprint(),
-                                stream.l1_numerator(), stream.has_l1_denominator() ? stream.l1_denominator() : 1});
+                                stream.l1_numerator(), stream.has_l1_denominator() ? stream.l1_denominator() : 1,
+                                stream.has_moved_numerator() ? stream.moved_numerator() : 1,
+                                stream.has_moved_denominator() ? stream.moved_denominator() : 1});
     }
   }
 

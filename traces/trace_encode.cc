@@ -114,6 +114,8 @@ class KernelEncoder {
       if (stream.dram_denominator != 1) message.set_dram_denominator(stream.dram_denominator);
       if (stream.l1_numerator != 0) message.set_l1_numerator(stream.l1_numerator);
       if (stream.l1_denominator != 1) message.set_l1_denominator(stream.l1_denominator);
+      if (stream.moved_numerator != 1) message.set_moved_numerator(stream.moved_numerator);
+      if (stream.moved_denominator != 1) message.set_moved_denominator(stream.moved_denominator);
       if (stream.footprint != 0) message.set_footprint(stream.footprint);
     }
   }

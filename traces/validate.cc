@@ -76,8 +76,12 @@ Problem check_stream(const MemoryStream& stream) {
     return "stream " + escape::unquoted(stream.name) + ": " + std::to_string(stream.l1_numerator) + "/" +
            std::to_string(stream.l1_denominator) + " of the requests hit in L1; a share is between 0/1 and 1/1";
   }
-  if (stream.write && stream.l1_numerator > 0)
-    return "stream " + escape::unquoted(stream.name) + ": stores go to L2; l1 belongs to a read stream";
+  if (stream.moved_numerator == 0 || stream.moved_numerator > stream.moved_denominator) {
+    return "stream " + escape::unquoted(stream.name) + ": " + std::to_string(stream.moved_numerator) + "/" +
+           std::to_string(stream.moved_denominator) + " of a request's bytes moved; a share is above 0 and at most 1/1";
+  }
+  if (stream.write && (stream.l1_numerator > 0 || stream.moved_numerator != stream.moved_denominator))
+    return "stream " + escape::unquoted(stream.name) + ": stores go to L2; l1 and moved belong to a read stream";
   return {};
 }
 

@@ -123,13 +123,15 @@ class Walk {
     demand_.bulk_loads += op.behaviour == Behaviour::kBulkLoad ? times : 0;
     if (!op.global) return;
     const double moving = static_cast<double>(times) * (1 - in_l1(op));
-    (writes_memory(op) ? demand_.bytes_out : demand_.bytes_in) += moving * op.bytes;
-    if (!writes_memory(op)) demand_.l2_read_bytes += moving * (op.bytes / op.multicast);
-    (writes_memory(op) ? demand_.l2_write_work : demand_.l2_read_work) += moving * op.l2_bytes;
+    const uint64_t bytes = moved(op, op.bytes);
+    const auto moved_bytes = static_cast<double>(bytes);
+    (writes_memory(op) ? demand_.bytes_out : demand_.bytes_in) += moving * moved_bytes;
+    if (!writes_memory(op)) demand_.l2_read_bytes += moving * static_cast<double>(bytes / op.multicast);
+    (writes_memory(op) ? demand_.l2_write_work : demand_.l2_read_work) += moving * static_cast<double>(moved(op, op.l2_bytes));
     if (op.stream < 0) return;
     const auto stream = static_cast<size_t>(op.stream);
-    (writes_memory(op) ? demand_.stream_written_bytes : demand_.stream_read_bytes)[stream] += moving * op.bytes;
-    demand_.stream_requests[stream][op.bytes] += times;
+    (writes_memory(op) ? demand_.stream_written_bytes : demand_.stream_read_bytes)[stream] += moving * moved_bytes;
+    demand_.stream_requests[stream][static_cast<uint32_t>(bytes)] += times;
   }
 
   void count_access(const MicroOp& op, uint64_t times) {
@@ -140,9 +142,8 @@ class Walk {
     counts.wavefronts += times * wavefronts_of(op);
     counts.excess_wavefronts += times * op.extra_wavefronts;
     if (!op.global) return;
-    const uint64_t counted = times * op.bytes;
-    counts.bytes += counted;
-    counts.l1_bytes += static_cast<double>(counted) * in_l1(op);
+    counts.bytes += times * op.bytes;
+    counts.l1_bytes += static_cast<double>(times) * (op.bytes - (1 - in_l1(op)) * static_cast<double>(moved(op, op.bytes)));
   }
 
   void count_operands(AccessKind kind, uint64_t wavefronts, uint64_t times) {
@@ -151,7 +152,12 @@ class Walk {
     counts.wavefronts += times * wavefronts;
   }
 
-  // Returns the share of requests that L1 serves.
+  // Returns how many of a request's `bytes` go to L2 unless L1 serves it whole.
+  uint64_t moved(const MicroOp& op, uint64_t bytes) const {
+    return op.stream < 0 ? bytes : traces::moved_bytes(image_.kernel->streams[static_cast<size_t>(op.stream)], bytes);
+  }
+
+  // Returns the share of requests that L1 serves whole.
   double in_l1(const MicroOp& op) const {
     if (op.stream < 0) return 0;
     const traces::MemoryStream& stream = image_.kernel->streams[static_cast<size_t>(op.stream)];

@@ -66,6 +66,10 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
     for (const size_t l : epochs[e]) epoch_of[l] = static_cast<int>(e);
   }
   for (ClassRun& class_run : class_runs_) start(class_run, launches, epoch_of, options.issue_log);
+  if (std::ranges::any_of(launches, [](const Launch& launch) { return !launch.beside.empty(); })) {
+    ends_to_tell_.resize(launches.size());
+    std::iota(ends_to_tell_.begin(), ends_to_tell_.end(), 0);
+  }
   for (ClassRun& class_run : class_runs_) class_run.sm->memory().set_dirty_bytes(options.dirty_bytes / spec.memory.sm_count);
   // The issue log is one list for all SMs, so only one thread may write to it.
   const unsigned threads = options.issue_log != nullptr ? 1 : options.threads;
@@ -79,7 +83,8 @@ void GpuRun::start(ClassRun& class_run, const std::vector<Launch>& launches, con
   for (size_t l = 0; l < launches.size(); ++l) {
     const uint64_t sms = launches[l].sms.count > 0 ? launches[l].sms.count : spec_.memory.sm_count;
     shares.push_back({launches[l], &images_[l], class_run.ctas[l], rank[l], launches[l].priority, ctas_alone(images_[l], sms),
-                      epoch_of[l], launches[l].early, distributor_.source(l, class_run.indices.front())});
+                      epoch_of[l], launches[l].early, distributor_.source(l, class_run.indices.front()),
+                      launches[l].beside.empty() ? nullptr : &launches[l].beside});
   }
   class_run.sm = std::make_unique<Sm>(spec_, std::move(shares));
   compare_with(*class_run.sm, alternative_bounds_);
@@ -186,10 +191,11 @@ void GpuRun::advance(size_t m, Cycle until) {
   }
 }
 
-// Returns the most cycles by which an SM may run ahead of another. While launches wait, it is the time that a launch
-// end takes to act.
+// Returns the most cycles by which an SM may run ahead of another. While launches wait, or SMs for the end of a launch, it
+// is the time that a launch end takes to act.
 Cycle GpuRun::lookahead() const {
-  return std::ranges::all_of(released_, std::identity{}) ? kNever : std::max<Cycle>(spec_.kernel_launch, 1);
+  const bool waits = !std::ranges::all_of(released_, std::identity{}) || !ends_to_tell_.empty();
+  return waits ? std::max<Cycle>(spec_.kernel_launch, 1) : kNever;
 }
 
 // Throws std::logic_error unless every launch has issued the instructions, and run the CTAs, that its programs hold.
@@ -203,7 +209,18 @@ void GpuRun::check_conservation(const Outcome& outcome) const {
   }
 }
 
+// Tells all SMs of launches that have ended on the chip. An end takes as long to act as on a launch that waits for it.
+void GpuRun::tell_ends() {
+  std::erase_if(ends_to_tell_, [&](int launch) {
+    if (!released_[launch] || !ended(launch)) return false;
+    const Cycle at = end_of(launch) + std::max<Cycle>(spec_.kernel_launch, 1);
+    for (ClassRun& class_run : class_runs_) class_run.sm->launch_over(launch, at);
+    return true;
+  });
+}
+
 void GpuRun::release_ready() {
+  tell_ends();
   std::vector<Cycle> next(released_.size(), kNever);
   for (size_t l = 0; l < released_.size(); ++l) {
     if (released_[l] || !std::ranges::all_of(depends_on_[l], [&](int d) { return released_[d] && ended(d); })) continue;
@@ -271,20 +288,23 @@ Cycle GpuRun::end_of(int launch) const {
 
 // Returns the cycle up to which a class may run by itself. A release that waits for the class itself comes only after
 // the class has ended a launch, where it stops anyway. A release that waits for other classes alone comes at the
-// earliest `kernel_launch` cycles after the next activity of one of them.
+// earliest `kernel_launch` cycles after the next activity of one of them. So does the news that a launch has ended.
 Cycle GpuRun::horizon(const ClassRun& class_run) const {
   const Cycle launch = std::max<Cycle>(spec_.kernel_launch, 1);
   Cycle least = kNever;
-  for (size_t l = 0; l < released_.size(); ++l) {
-    if (released_[l]) continue;
+  const auto bound_by_ends = [&](const std::vector<int>& launches) {
     const auto open_on = [&](const ClassRun& each) {
-      return std::ranges::any_of(depends_on_[l], [&](int d) { return !each.sm->state().launch_done(d); });
+      return std::ranges::any_of(launches, [&](int l) { return !each.sm->state().launch_done(l); });
     };
-    if (open_on(class_run)) continue;
+    if (open_on(class_run)) return;
     for (const ClassRun& other : class_runs_) {
       if (open_on(other) && other.next != kNever) least = std::min(least, other.next + launch);
     }
+  };
+  for (size_t l = 0; l < released_.size(); ++l) {
+    if (!released_[l]) bound_by_ends(depends_on_[l]);
   }
+  for (const int l : ends_to_tell_) bound_by_ends({l});
   return least;
 }
 

@@ -42,6 +42,7 @@ class GpuRun {
   void advance(size_t m, Cycle until);
   Cycle lookahead() const;
   void release_ready();
+  void tell_ends();
   bool may_leave_idle() const;
   bool may_stop() const;
   Cycle idle_release_cycle(const std::vector<Cycle>& next) const;
@@ -89,6 +90,9 @@ class GpuRun {
   WorkDistributor distributor_;
   std::vector<bool> released_;
   std::vector<Cycle> released_at_;  // per launch: cycle of its release, once released
+  // Launches whose end the SMs have yet to learn: all of them if a launch's hits depend on the launches beside it
+  // (traces::LaunchPlan::beside), else none.
+  std::vector<int> ends_to_tell_;
   bool stops_when_idle_ = false;
   bool stopped_ = false;
   Cycle idle_release_ = kNever;  // if the GPU is idle: cycle of the next release; activity under way runs up to it

@@ -51,15 +51,15 @@ MemoryStage::MemoryStage(const Spec& spec, const std::vector<SmLaunch>& launches
       stage_(spec.memory_issue_rate.thousandths(), Factor::kOne * spec.memory_issue_interval),
       data_(spec.data_stage_rate.thousandths(), Factor::kOne),
       returns_(spec.sub_cores),
-      to_dram_(launches.size()),
-      in_l1_(launches.size()),
+      alone_(launches.size()),
+      beside_(launches.size()),
       ingress_{.window = spec.memory_reply * spec.memory.ingress_milli_bytes_per_clk / 1000},
       egress_{.window = spec.memory_reply * spec.memory.egress_milli_bytes_per_clk / 1000} {
   for (MemoryQueue& queue : queues_) queue.entries.resize(spec.memory_queue_entries);
   for (size_t l = 0; l < launches.size(); ++l) {
-    for (const traces::MemoryStream& stream : launches[l].image->kernel->streams) {
-      to_dram_[l].emplace_back(stream.dram_numerator, stream.dram_denominator);
-      in_l1_[l].emplace_back(stream.l1_numerator, stream.l1_denominator);
+    for (const traces::MemoryStream& stream : launches[l].image->kernel->streams) alone_[l].emplace_back(stream);
+    if (launches[l].beside != nullptr) {
+      for (const traces::MemoryStream& stream : *launches[l].beside) beside_[l].emplace_back(stream);
     }
     for (const Program& program : launches[l].image->programs) {
       for (const MicroOp& op : program.ops) longest_return_ = std::max(longest_return_, return_cycles(spec, op));

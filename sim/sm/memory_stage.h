@@ -61,6 +61,7 @@ Cycle return_cycles(const Spec& spec, const MicroOp& op);
 struct TransferUnderWay {
   MemoryRequest request;
   uint64_t sequence = 0;   // order in which the SM asked
+  uint32_t bytes = 0;      // bytes that go to L2: all that are requested, but those that L1 serves
   bool from_dram = false;  // at least one byte comes from DRAM
   bool under_way = false;
   // Set once the transfer has passed:
@@ -86,6 +87,18 @@ struct LeavingRequest {
   Cycle passed = 0;  // cycle in which it has passed the port
 
   bool operator==(const LeavingRequest&) const = default;
+};
+
+// Shares of a stream's requests and bytes that L1 and DRAM serve.
+struct StreamShares {
+  explicit StreamShares(const traces::MemoryStream& of)
+      : stream(&of), in_l1(of.l1_numerator, of.l1_denominator), to_dram(of.dram_numerator, of.dram_denominator) {}
+
+  const traces::MemoryStream* stream;
+  SpreadShare in_l1;    // of requests
+  SpreadShare to_dram;  // of the bytes that go to L2
+
+  bool operator==(const StreamShares&) const = default;
 };
 
 // Requests at a network port of the SM: ingress for loads, egress for stores.
@@ -195,7 +208,7 @@ class MemoryStage {
   void take_load(Sm& sm, TransferUnderWay& transfer, Cycle now);
   void take_bulk(Sm& sm, TransferUnderWay& transfer, Cycle now);
   void load_arrives(Sm& sm, MemoryRequest& request, Cycle arrival);
-  void leave(Sm& sm, const MemoryRequest& request, PortQueue& port, Cycle passed);
+  void leave(Sm& sm, uint32_t bytes, PortQueue& port, Cycle passed);
   void release(Sm& sm, PortQueue& port, Cycle now);
   void take_store(Sm& sm, TransferUnderWay& transfer, Cycle now);
   uint32_t place_of_transfer();
@@ -204,8 +217,14 @@ class MemoryStage {
   void reply(Sm& sm, const MemoryRequest& request, Cycle at);
   void release_sources(Sm& sm, const MemoryRequest& request, Cycle at);
   void release_late(Sm& sm, const MemoryRequest& request);
-  uint64_t dram_share(const MemoryRequest& request, uint64_t bytes);
-  bool hits_l1(const MemoryRequest& request);
+  // Bytes of a request that L2, and of these DRAM, have to move.
+  struct Moved {
+    bool in_l1 = false;  // L1 serves the request whole
+    uint32_t bytes = 0;
+    uint32_t l2_bytes = 0;  // as MicroOp::l2_bytes
+    uint64_t dram_bytes = 0;
+  };
+  Moved moved_by(const Sm& sm, const MemoryRequest& request);
 
   MemoryShare memory_;
   std::vector<MemoryQueue> queues_;        // per sub-core
@@ -227,8 +246,8 @@ class MemoryStage {
   HoldHistory bulk_history_{};
   HoldHistory stage_history_{};
   HoldHistory data_history_{};
-  std::vector<std::vector<SpreadShare>> to_dram_;  // [launch][stream]: share of bytes
-  std::vector<std::vector<SpreadShare>> in_l1_;    // [launch][stream]: share of requests
+  std::vector<std::vector<StreamShares>> alone_;   // [launch][stream]: shares while no other launch uses the cache
+  std::vector<std::vector<StreamShares>> beside_;  // [launch][stream]: shares while one does; empty: as in alone_
   std::vector<TransferUnderWay> transfers_{};      // by number
   std::vector<uint32_t> free_transfers_{};         // unused numbers of transfers_
   uint64_t asked_ = 0;                             // transfers requested so far

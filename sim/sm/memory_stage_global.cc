@@ -9,15 +9,20 @@ namespace warpfold::sim {
 
 using isa::Behaviour;
 
-uint64_t MemoryStage::dram_share(const MemoryRequest& request, uint64_t bytes) {
-  if (request.op->stream < 0) return 0;
-  return to_dram_[request.launch][request.op->stream].take(bytes);
-}
-
-// True if L1 has all bytes of the request. Takes the request from the stream's share of hits.
-bool MemoryStage::hits_l1(const MemoryRequest& request) {
-  if (request.op->stream < 0) return false;
-  return in_l1_[request.launch][request.op->stream].take(1) != 0;
+// Takes the request from its stream's shares. L1 is shared while another launch has CTAs on the SM, L2 while another
+// launch is under way on the chip.
+MemoryStage::Moved MemoryStage::moved_by(const Sm& sm, const MemoryRequest& request) {
+  const MicroOp& op = *request.op;
+  if (op.stream < 0) return {.bytes = op.bytes, .l2_bytes = op.l2_bytes};
+  const SmState& state = sm.state();
+  std::vector<StreamShares>& alone = alone_[request.launch];
+  std::vector<StreamShares>& beside = beside_[request.launch];
+  StreamShares& of_l1 = (!beside.empty() && state.others_resident(request.launch) ? beside : alone)[op.stream];
+  StreamShares& of_l2 = (!beside.empty() && state.others_under_way(request.launch) ? beside : alone)[op.stream];
+  if (of_l1.in_l1.take(1) != 0) return {.in_l1 = true};
+  const auto bytes = static_cast<uint32_t>(traces::moved_bytes(*of_l1.stream, op.bytes));
+  const auto l2_bytes = static_cast<uint32_t>(traces::moved_bytes(*of_l1.stream, op.l2_bytes));
+  return {.bytes = bytes, .l2_bytes = l2_bytes, .dram_bytes = of_l2.to_dram.take(bytes)};
 }
 
 uint32_t MemoryStage::place_of_transfer() {
@@ -36,29 +41,29 @@ void MemoryStage::ask_memory(Sm& sm, MemoryRequest& request, Cycle now) {
   --outbound_;
   const bool bulk = op.behaviour == Behaviour::kBulkLoad;
   const bool writes = writes_memory(op);
-  const bool in_l1 = hits_l1(request);
-  const uint64_t dram = in_l1 ? 0 : dram_share(request, op.bytes);
+  const Moved moved = moved_by(sm, request);
   LaunchAccount& account = sm.ledger().launch(request.launch);
   account.served_bytes += op.bytes;
-  account.l1_bytes += in_l1 ? op.bytes : 0;
-  account.dram_bytes += dram;
+  account.l1_bytes += op.bytes - moved.bytes;
+  account.dram_bytes += moved.dram_bytes;
   // The data stage moves a request for as long as its wavefronts take.
   const Cycle soonest = now + std::max<Cycle>(sm.spec().data_stage_rate.at_rate(op.wavefronts), 1);
-  if (in_l1 || (op.bytes == 0 && !writes && !bulk)) {
+  if (moved.in_l1 || (op.bytes == 0 && !writes && !bulk)) {
     sm.schedule(soonest, MemoryEvent{MemoryEvent::Kind::kCredit});
     return load_arrives(sm, request, l1_hit_at(request));
   }
   const MemoryShare::Transfer transfer{
-      .write = writes, .bytes = op.bytes, .l2_bytes = op.l2_bytes, .dram_bytes = dram, .launch = request.launch};
+      .write = writes, .bytes = moved.bytes, .l2_bytes = moved.l2_bytes, .dram_bytes = moved.dram_bytes, .launch = request.launch};
   const Passage port = memory_.pass_port(now, transfer);
   const uint32_t number = place_of_transfer();
-  transfers_[number] = {.request = request, .sequence = asked_++, .from_dram = dram > 0, .under_way = true};
+  transfers_[number] = {
+      .request = request, .sequence = asked_++, .bytes = moved.bytes, .from_dram = moved.dram_bytes > 0, .under_way = true};
   if (sm.shares_memory() && op.bytes > 0) {
     sm.outbox().push_back({now, memory_.ask_chip(number, transfer, port)});
   } else {
     take_reply(sm, number, memory_.pass(now, transfer, port));
   }
-  if (!bulk) leave(sm, request, writes ? egress_ : ingress_, std::max(port.end, soonest));
+  if (!bulk) leave(sm, moved.bytes, writes ? egress_ : ingress_, std::max(port.end, soonest));
 }
 
 void MemoryStage::take_reply(const Sm& sm, uint32_t transfer, const Reply& reply) {
@@ -113,10 +118,10 @@ SubCoreEvent to_warp(SubCoreEvent::Kind kind, const MemoryRequest& request) {
 }  // namespace
 
 // Requests leave in the order in which they pass the port.
-void MemoryStage::leave(Sm& sm, const MemoryRequest& request, PortQueue& port, Cycle passed) {
-  port.leaving.push_back({request.op->bytes, passed});
-  port.leaving_bytes += request.op->bytes;
-  port.unacknowledged += request.op->bytes;
+void MemoryStage::leave(Sm& sm, uint32_t bytes, PortQueue& port, Cycle passed) {
+  port.leaving.push_back({bytes, passed});
+  port.leaving_bytes += bytes;
+  port.unacknowledged += bytes;
   sm.schedule(passed, MemoryEvent{MemoryEvent::Kind::kLeaves});
 }
 
@@ -132,7 +137,7 @@ void MemoryStage::release(Sm& sm, PortQueue& port, Cycle now) {
 
 void MemoryStage::take_store(Sm& sm, TransferUnderWay& transfer, Cycle now) {
   MemoryRequest& request = transfer.request;
-  egress_.unacknowledged -= request.op->bytes;
+  egress_.unacknowledged -= transfer.bytes;
   release(sm, egress_, now);
   charge_transfer(sm, request, transfer, transfer.late);
   using enum SubCoreEvent::Kind;
@@ -155,7 +160,7 @@ Cycle MemoryStage::arrival_of(const Sm& sm, const TransferUnderWay& transfer, Cy
 
 void MemoryStage::take_load(Sm& sm, TransferUnderWay& transfer, Cycle now) {
   MemoryRequest& request = transfer.request;
-  ingress_.unacknowledged -= request.op->bytes;
+  ingress_.unacknowledged -= transfer.bytes;
   release(sm, ingress_, now);
   const Cycle arrival = arrival_of(sm, transfer, now);
   charge_transfer(sm, request, transfer, arrival - arrival_of(sm, transfer, now - transfer.late));

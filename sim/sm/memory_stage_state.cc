@@ -64,11 +64,12 @@ void MemoryStage::visit_replies(Sm& sm, StateVisitor& visitor) {
   for (ComingReply& coming : replies_) {
     [[maybe_unused]] const auto& [at, sequence, number] = coming;
     TransferUnderWay& transfer = transfers_[coming.transfer];
-    [[maybe_unused]] const auto& [request, own_sequence, from_dram, under_way, late, slowest, lost] = transfer;
+    [[maybe_unused]] const auto& [request, own_sequence, bytes, from_dram, under_way, late, slowest, lost] = transfer;
     visitor.time("reply_at", coming.at);
     Cycle arrival = arrival_of(sm, transfer, coming.at);
     visitor.time("reply_arrival", arrival);
     visit_request(sm, transfer.request, visitor);
+    visitor.value("reply_bytes", transfer.bytes);
     visitor.value("reply_from_dram", transfer.from_dram);
     visitor.value("reply_late", transfer.late);
     visitor.value("reply_slowest", static_cast<uint64_t>(transfer.slowest));
@@ -115,7 +116,7 @@ void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
   // A key holds no transfers that the chip's memory serves: no key is taken while the SM shares memory.
   [[maybe_unused]] auto& [memory, queues, data_queue, data_head, data_size, head_passed, credits, stage, arbitration_at,
                           last_sub_core, data, data_at, bulk_free, bulk_queue, outbound, returns, longest_return, bulk_history,
-                          stage_history, data_history, to_dram, in_l1, transfers, free_transfers, asked, replies, next_reply,
+                          stage_history, data_history, alone, beside, transfers, free_transfers, asked, replies, next_reply,
                           ingress, egress] = *this;
   Cycle ready = visitor.now();
   for (const MemoryQueue& queue : queues_) {
@@ -141,11 +142,15 @@ void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
   for (ReturnPath& path : returns_) path.visit(visitor, return_margin(sm));
   stage_history_.visit(visitor, ready);
   data_history_.visit(visitor, enqueued);
-  for (auto& streams : to_dram_) {
-    for (SpreadShare& share : streams) share.visit(visitor, "dram_fraction");
-  }
-  for (auto& streams : in_l1_) {
-    for (SpreadShare& share : streams) share.visit(visitor, "l1_fraction");
+  for (auto* launches : {&alone_, &beside_}) {
+    for (std::vector<StreamShares>& streams : *launches) {
+      for (StreamShares& shares : streams) {
+        // The binding lists all fields. Not visited: stream, which is constant.
+        [[maybe_unused]] const auto& [stream, in_l1, to_dram] = shares;
+        shares.in_l1.visit(visitor, "l1_fraction");
+        shares.to_dram.visit(visitor, "dram_fraction");
+      }
+    }
   }
   memory_.visit(visitor);
   visit_replies(sm, visitor);

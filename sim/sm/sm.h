@@ -92,6 +92,8 @@ class Sm {
   void take_from(int launch, CtaSource source, Cycle at);
   // Lets the launch place CTAs from `at` on. An SM without CTAs then resets its arbiters.
   void release_launch(int launch, Cycle at);
+  // Tells the SM that the launch has ended on the whole chip; the SM knows it from `at` on.
+  void launch_over(int launch, Cycle at) { state_.progress[launch].over = at; }
 
   // ---- run
 

@@ -39,6 +39,8 @@ struct SmLaunch : PlacementBounds {
   int epoch = 0;            // launches of one epoch may be on an SM together (sim/plan/epochs.h)
   bool early = false;       // CTAs that have room when the launch is released begin together
   CtaSource source = CtaSource::kList;
+  // Shares of its streams while other launches use the caches too (traces::LaunchPlan::beside); none: as alone.
+  const std::vector<traces::MemoryStream>* beside = nullptr;
 };
 
 }  // namespace warpfold::sim

@@ -33,8 +33,9 @@ void visit_launch(Sm& sm, int launch, StateVisitor& visitor) {
   LaunchProgress& progress = state.progress[launch];
   // The binding lists all fields. Not visited: start, except whether it is set, and end, which are results; next_run
   // and next_in_run, which follow from placed; running, which follows from the resident CTAs.
-  [[maybe_unused]] const auto& [ready, start, end, next_run, next_in_run, placed, running, ended] = progress;
+  [[maybe_unused]] const auto& [ready, start, end, over, next_run, next_in_run, placed, running, ended] = progress;
   visitor.time("launch_ready", progress.ready);
+  visitor.time("launch_over", progress.over);
   visitor.value("launch_started", progress.start != kNever);
   visitor.value("launch_has_ctas_left", state.listed(launch));
   visitor.value("cta_source", std::to_underlying(state.launches[launch].source));
@@ -191,6 +192,22 @@ void SmState::exchange_classes(const std::vector<ClassMap>& class_of) {
   for (Cta& cta : ctas) {
     if (cta.resident) cta.cta_class = class_of[cta.launch].at(cta.cta_class);
   }
+}
+
+bool SmState::others_resident(int launch) const {
+  const auto place = static_cast<size_t>(launch);
+  for (size_t other = 0; other < progress.size(); ++other) {
+    if (other != place && progress[other].running > 0) return true;
+  }
+  return false;
+}
+
+bool SmState::others_under_way(int launch) const {
+  const auto place = static_cast<size_t>(launch);
+  for (size_t other = 0; other < progress.size(); ++other) {
+    if (other != place && progress[other].ready <= now && now < progress[other].over) return true;
+  }
+  return false;
 }
 
 uint64_t SmState::trips(const Warp& warp, const traces::TripCount& count) const {

@@ -23,6 +23,7 @@ struct LaunchProgress {
   Cycle ready = kNever;      // first cycle in which it may place CTAs; kNever: not released yet
   Cycle start = kNever;      // cycle in which its first CTA was placed
   Cycle end = 0;             // cycle in which its last CTA so far ended
+  Cycle over = kNever;       // first cycle in which the SM knows that it has ended on the whole chip
   size_t next_run = 0;       // index in its list of CTAs
   uint64_t next_in_run = 0;  // index of the next CTA in that run
   uint64_t placed = 0;
@@ -116,6 +117,10 @@ struct SmState {
   bool ctas_left(int launch) const { return listed(launch) || launches[launch].source != CtaSource::kList; }
   // True if the launch has a CTA left on the SM's list.
   bool listed(int launch) const { return progress[launch].next_run < launches[launch].ctas.size(); }
+  // True if a launch other than `launch` has CTAs on the SM.
+  bool others_resident(int launch) const;
+  // True if a launch other than `launch` is under way on the chip, as far as the SM knows.
+  bool others_under_way(int launch) const;
   uint64_t ctas_placed(int launch) const { return progress[launch].placed; }
   // True if warps of a CTA of the launch wait for each other.
   bool coupled(int launch) const { return launches[launch].image->coupled; }

@@ -110,7 +110,8 @@ TEST(Import, AddressesBecomeBytesAndShares) {
       "0020 ffffffff 1 R8 LDG.E 1 R2 4 1 0x7e1000000000 4 0\n"
       "0030 ffffffff 0 STG.E 2 R2 R8 4 1 0x7e1000010000 4 0\n");
   EXPECT_EQ(effect_of(kernel, "LDG.E.128").bytes, 512);
-  EXPECT_TRUE(effect_of(kernel, "LDG.E").l1_hit);  // of the line that the first one fetched
+  const traces::MemoryStream& again = kernel.streams.at(static_cast<size_t>(effect_of(kernel, "LDG.E").stream));
+  EXPECT_EQ(again.l1_numerator, again.l1_denominator);  // of the line that the first one fetched
   EXPECT_EQ(effect_of(kernel, "STG.E").bytes, 128);
   const traces::MemoryStream& loads = kernel.streams.at(static_cast<size_t>(effect_of(kernel, "LDG.E.128").stream));
   EXPECT_EQ(loads.dram_numerator, loads.dram_denominator);

@@ -26,10 +26,13 @@ TEST(Fractions, OfRequestsHaveAPowerOfTwoBelow) {
 }
 
 // 100 requests of 4 sectors, 50 of which hit whole, 20 more with half of their sectors: 160 sectors go on, by 50 requests.
-TEST(MovedShare, SpreadsWhatGoesOnOverRequestsThatMiss) {
-  const SiteReuse used{.requests = 100, .l1_requests = 50, .sectors = 400, .l1_sectors = 240, .dram_sectors = 0};
-  EXPECT_DOUBLE_EQ(moved_share(used, {1, 2}), 0.8);
-  EXPECT_DOUBLE_EQ(moved_share({}, {}), 1.0);
+TEST(Served, SpreadsWhatGoesOnOverRequestsThatMiss) {
+  const Served in_part = served({.requests = 100, .l1_requests = 50, .sectors = 400, .l1_sectors = 240, .dram_sectors = 40});
+  EXPECT_EQ(in_part.l1, (Fraction{1, 2}));
+  EXPECT_EQ(in_part.moved, (Fraction{4, 5}));
+  EXPECT_EQ(in_part.dram, (Fraction{1, 4}));
+  EXPECT_EQ(served({}).moved, (Fraction{1, 1}));
+  EXPECT_EQ(served({.requests = 8, .l1_requests = 8, .sectors = 32, .l1_sectors = 32}).l1, (Fraction{1, 1}));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "configs/load.h"
+#include "sim/gpu/simulate.h"
 #include "support.h"
 #include "tests/source_dir.h"
 #include "workloads/policies/cache_shares.h"
@@ -46,20 +47,18 @@ Plan planned(const configs::Scenario& scenario) {
 }
 
 // Most loads go on to L2.
-bool loads_pass_l1(const traces::Kernel& kernel) {
-  return std::ranges::any_of(kernel.streams, [](const traces::MemoryStream& stream) {
-    return !stream.write && 2 * stream.l1_numerator < stream.l1_denominator;
-  });
+bool loads_pass_l1(const std::vector<traces::MemoryStream>& streams) {
+  return std::ranges::any_of(
+      streams, [](const traces::MemoryStream& stream) { return !stream.write && 2 * stream.l1_numerator < stream.l1_denominator; });
 }
 
 TEST(CacheShares, TwoCopiesOfOneSmHaveHalfOfItsL1Each) {
   const Plan fits = planned(two_copies(24, "CONCURRENT"));
-  EXPECT_FALSE(loads_pass_l1(fits.kernels[0].kernel));
+  EXPECT_FALSE(loads_pass_l1(fits.kernels[0].beside));
   const Plan does_not = planned(two_copies(40, "CONCURRENT"));
   for (const PlannedKernel& kernel : does_not.kernels) {
-    ASSERT_TRUE(kernel.alone);
-    EXPECT_TRUE(loads_pass_l1(kernel.kernel));
-    EXPECT_FALSE(loads_pass_l1(*kernel.alone));
+    EXPECT_TRUE(loads_pass_l1(kernel.beside));
+    EXPECT_FALSE(loads_pass_l1(kernel.kernel.streams));
   }
 }
 
@@ -69,9 +68,48 @@ TEST(CacheShares, OneAfterTheOtherAndOnOtherSmsHaveL1ToThemselves) {
     for (configs::Kernel& kernel : *scenario.mutable_kernel())
       kernel.mutable_listing()->mutable_description()->mutable_grid()->set_x(85);  // a CTA on every SM of a half
     for (const PlannedKernel& kernel : planned(scenario).kernels) {
-      EXPECT_FALSE(loads_pass_l1(kernel.kernel)) << policy;
+      EXPECT_FALSE(loads_pass_l1(kernel.kernel.streams)) << policy;
+      EXPECT_FALSE(loads_pass_l1(kernel.beside)) << policy;
     }
   }
+}
+
+struct Traffic {
+  uint64_t cycles = 0;    // of the whole run
+  uint64_t l2_bytes = 0;  // that L2 served to the first kernel
+};
+
+Traffic traffic(const configs::Scenario& scenario) {
+  const Plan plan = planned(scenario);
+  std::vector<sim::Launch> launches;
+  for (const PlannedKernel& kernel : plan.kernels) launches.push_back({kernel, &kernel.kernel});
+  const sim::Outcome outcome = sim::simulate(scenario.gpu(), launches, {.serialise = plan.serialise}).value();
+  return {outcome.total_cycles, outcome.kernels.front().l2_bytes_served};
+}
+
+configs::Scenario with_trips(configs::Scenario scenario, int kernel, uint64_t trips) {
+  scenario.mutable_kernel(kernel)->mutable_listing()->mutable_description()->mutable_parameter(3)->set_value(trips);
+  return scenario;
+}
+
+// A kernel loses its hits in L1 while the other kernel is there, and no longer.
+TEST(CacheShares, EndWithTheOtherKernel) {
+  const auto loaded = [](const configs::Scenario& scenario) {
+    const uint64_t stored = uint64_t{170} * 40 * 1024 * 100;
+    return static_cast<double>(traffic(scenario).l2_bytes - stored);
+  };
+  const double alone = loaded(two_copies(40, "SEQUENTIAL"));
+  const double beside = loaded(with_trips(two_copies(40, "CONCURRENT"), 1, 400)) - alone;
+  const double meets = loaded(with_trips(two_copies(40, "CONCURRENT"), 1, 20)) - alone;
+  EXPECT_GT(beside, 40 * alone);
+  EXPECT_NEAR(meets / beside, 0.2, 0.04) << "both pass 20 times side by side, then the first one 80 times by itself";
+}
+
+// What a kernel requests does not depend on the caches that it gets.
+TEST(CacheShares, LeaveTheRequestedBytesAsTheyAre) {
+  const Plan alone = planned(two_copies(40, "SEQUENTIAL"));
+  const Plan together = planned(two_copies(40, "CONCURRENT"));
+  EXPECT_EQ(alone.kernels[0].kernel, together.kernels[0].kernel);
 }
 
 }  // namespace

@@ -131,6 +131,9 @@ class Exporter {
       text_ += "#warpfold stream " + stream.name + (stream.write ? " write" : " read") +
                " dram=" + std::to_string(stream.dram_numerator) + "/" + std::to_string(stream.dram_denominator) +
                " l1=" + std::to_string(stream.l1_numerator) + "/" + std::to_string(stream.l1_denominator) +
+               (stream.moved_numerator == stream.moved_denominator
+                    ? ""
+                    : " moved=" + std::to_string(stream.moved_numerator) + "/" + std::to_string(stream.moved_denominator)) +
                (stream.footprint == 0 ? "" : " footprint=" + std::to_string(stream.footprint)) + "\n";
     }
     if (kernel_.streams.empty()) text_ += "#warpfold no streams\n";

@@ -83,13 +83,16 @@ void SiteTotals::add(const StaticInstruction& instruction, uint32_t site, uint64
 std::vector<isa::Effect> SiteTotals::effects(const StaticCode& code, const TraceHeader& header, Kernel& kernel) const {
   const std::vector<access::SiteReuse> reuse = reuse_.result();
   kernel.streams = header.streams;
-  std::map<std::tuple<bool, uint64_t, uint64_t, uint64_t, uint64_t>, int16_t> streams;
-  const auto stream_of = [&](bool write, const Fraction& dram, const Fraction& l1) {
-    const auto [known, made] = streams.try_emplace({write, dram.numerator, dram.denominator, l1.numerator, l1.denominator},
-                                                   static_cast<int16_t>(kernel.streams.size()));
+  using Share = std::pair<uint64_t, uint64_t>;
+  std::map<std::tuple<bool, Share, Share, Share>, int16_t> streams;
+  const auto stream_of = [&](bool write, const access::Served& served) {
+    const auto& [l1, moved, dram] = served;
+    const auto pair = [](const Fraction& share) { return Share{share.numerator, share.denominator}; };
+    const auto [known, made] =
+        streams.try_emplace({write, pair(dram), pair(l1), pair(moved)}, static_cast<int16_t>(kernel.streams.size()));
     if (made) {
       kernel.streams.push_back({(write ? "stores" : "loads") + std::to_string(kernel.streams.size()), write, dram.numerator,
-                                dram.denominator, 0, l1.numerator, l1.denominator});
+                                dram.denominator, 0, l1.numerator, l1.denominator, moved.numerator, moved.denominator});
     }
     return known->second;
   };
@@ -118,13 +121,11 @@ std::vector<isa::Effect> SiteTotals::effects(const StaticCode& code, const Trace
       effect.bytes = static_cast<uint32_t>(
           clamped(nearest(totals.sectors * access::kSectorBytes, totals.requests), std::numeric_limits<uint32_t>::max()));
       if (totals.region < header.streams.size()) effect.stream = static_cast<int16_t>(totals.region);
-    } else if (served.in_l1) {
-      effect.l1_hit = true;
     } else {
       // The mean bytes are exact over all requests; the shares come from the sampled lines.
       const double asked = static_cast<double>(totals.sectors) * access::kSectorBytes / static_cast<double>(totals.requests);
-      effect.bytes = static_cast<uint32_t>(std::clamp(std::round(asked * served.moved), 1.0, 4.0e9));
-      effect.stream = stream_of(write, served.dram, served.l1);
+      effect.bytes = static_cast<uint32_t>(std::clamp(std::round(asked), 1.0, 4.0e9));
+      effect.stream = stream_of(write, served);
     }
     effects.push_back(effect);
   }

@@ -45,10 +45,10 @@ std::pair<std::string_view, std::string_view> key_and_value(std::string_view lin
 
 using Field = std::function<bool(TraceHeader&, std::string_view)>;
 
-Field whole(uint64_t TraceHeader::* member) {
+Field whole(uint64_t TraceHeader::*member) {
   return [member](TraceHeader& header, std::string_view value) { return Tokens::whole(value, header.*member); };
 }
-Field address(uint64_t TraceHeader::* member) {
+Field address(uint64_t TraceHeader::*member) {
   return [member](TraceHeader& header, std::string_view value) { return hexadecimal(value, header.*member); };
 }
 
@@ -119,9 +119,9 @@ bool read_stream(std::string_view line, TraceHeader& header) {
     if (!Tokens::whole(word.substr(equals + 1, slash - equals - 1), numerator)) return false;
     if (!Tokens::whole(word.substr(slash + 1), denominator)) return false;
     const std::string_view of = word.substr(0, equals);
-    if (of != "dram" && of != "l1") return false;
-    (of == "dram" ? stream.dram_numerator : stream.l1_numerator) = numerator;
-    (of == "dram" ? stream.dram_denominator : stream.l1_denominator) = denominator;
+    if (of != "dram" && of != "l1" && of != "moved") return false;
+    (of == "dram" ? stream.dram_numerator : of == "l1" ? stream.l1_numerator : stream.moved_numerator) = numerator;
+    (of == "dram" ? stream.dram_denominator : of == "l1" ? stream.l1_denominator : stream.moved_denominator) = denominator;
   }
   header.streams.push_back(std::move(stream));
   return true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace warpfold::traces::access {
 
@@ -41,18 +42,18 @@ Fraction simplest_binary(uint64_t numerator, uint64_t denominator) {
   }
 }
 
-double moved_share(const SiteReuse& used, const Fraction& l1) {
-  const double goes_on = used.requests == 0 ? 1 : static_cast<double>(used.l2_sectors()) / static_cast<double>(used.sectors);
-  return goes_on / (1 - l1.value());
-}
-
 Served served(const SiteReuse& used) {
-  Served result;
-  result.in_l1 = used.sectors > 0 && used.l1_requests == used.requests;
-  if (result.in_l1) return result;
-  result.l1 = simplest_binary(used.l1_requests, used.requests);
-  result.moved = moved_share(used, result.l1);
-  result.dram = simplest(used.dram_sectors, std::max<uint64_t>(used.l2_sectors(), 1));
+  if (used.sectors > 0 && used.l1_requests == used.requests) return {.l1 = {1, 1}, .moved = {1, 1}, .dram = {}};
+  const Fraction l1 = simplest_binary(used.l1_requests, used.requests);
+  Served result{.l1 = l1, .moved = {1, 1}, .dram = simplest(used.dram_sectors, std::max<uint64_t>(used.l2_sectors(), 1))};
+  if (used.sectors == 0) return result;
+  // Rounding of l1 may leave more to move than the requests that miss have.
+  const uint64_t goes_on = used.l2_sectors() * l1.denominator;
+  const uint64_t asked = used.sectors * (l1.denominator - l1.numerator);
+  if (goes_on > 0 && goes_on < asked) {
+    const uint64_t divisor = std::gcd(goes_on, asked);
+    result.moved = {goes_on / divisor, asked / divisor};
+  }
   return result;
 }
 

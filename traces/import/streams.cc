@@ -45,7 +45,6 @@ class Streams {
  private:
   struct Stream {
     bool used = false;
-    access::Served served;
     int16_t number = -1;
   };
 
@@ -101,14 +100,12 @@ class Streams {
       report.dram += reuse.dram_sectors * access::kSectorBytes;
       report.written = report.written || write;
       report.linear = report.linear && reuse_.arrays[array][kind].linear;
-      stream.served = access::served(reuse);
-      if (!caches_) stream.served.dram = exact(reuse.dram_sectors, reuse.sectors);
-      if (stream.served.in_l1) continue;
+      access::Served served = access::served(reuse);
+      if (!caches_) served.dram = exact(reuse.dram_sectors, reuse.sectors);
       stream.number = static_cast<int16_t>(result_.kernel.streams.size());
-      const Fraction& dram = stream.served.dram;
-      const Fraction& l1 = stream.served.l1;
+      const auto& [l1, moved, dram] = served;
       result_.kernel.streams.push_back({facts.name + (uses > 1 ? kSuffixes[kind] : ""), write, dram.numerator, dram.denominator, 0,
-                                        l1.numerator, l1.denominator});
+                                        l1.numerator, l1.denominator, moved.numerator, moved.denominator});
     }
     result_.report.arrays.push_back(std::move(report));
   }
@@ -169,9 +166,6 @@ class Streams {
       step.effect.l2_sectors = static_cast<uint32_t>(std::min<uint64_t>(traffic.touched / access::kSectorBytes, UINT32_MAX));
     }
     step.effect.stream = stream.number;
-    step.effect.l1_hit = stream.served.in_l1;
-    const double moved = static_cast<double>(step.effect.bytes) * stream.served.moved;
-    step.effect.bytes = stream.served.in_l1 ? 0 : static_cast<uint32_t>(std::max(std::round(moved), 1.0));
   }
 
   Exploration& found_;

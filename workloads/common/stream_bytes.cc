@@ -21,7 +21,8 @@ void add_bytes(const traces::Kernel& kernel, const std::vector<traces::Node>& bo
         const auto& effect = instruction.effect;
         if (effect.stream < 0) continue;
         const auto stream = static_cast<size_t>(effect.stream);
-        bytes[stream] += issued * (1 - l1_share(kernel.streams[stream])) * static_cast<double>(effect.bytes);
+        bytes[stream] += issued * (1 - l1_share(kernel.streams[stream])) *
+                         static_cast<double>(traces::moved_bytes(kernel.streams[stream], effect.bytes));
       }
       continue;
     }

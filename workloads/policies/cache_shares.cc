@@ -82,7 +82,7 @@ Resident resident(const PlannedKernel& planned, const configs::Gpu& gpu, const i
 }
 
 // The part of a cache that the first of the kernels gets.
-double first_part(double cache_bytes, const std::vector<Resident>& residents, CacheDemand Resident::* demand) {
+double first_part(double cache_bytes, const std::vector<Resident>& residents, CacheDemand Resident::*demand) {
   std::vector<CacheDemand> demands;
   for (const Resident& each : residents) demands.push_back(each.*demand);
   return parts_of_cache(cache_bytes, demands).front();
@@ -139,9 +139,7 @@ Expected<void> share_caches(const configs::Scenario& scenario, bool same_sms, wo
     }
     auto beside = kernels.make(scenario.kernel(k), gpu, room);
     if (!beside) return std::unexpected(beside.error().inside(path_of_kernel(k)));
-    if (*beside == planned.kernel) continue;
-    planned.alone = std::move(planned.kernel);
-    planned.kernel = std::move(*beside);
+    if (beside->streams != planned.kernel.streams) planned.beside = std::move(beside->streams);
   }
   return {};
 }

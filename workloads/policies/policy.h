@@ -17,10 +17,9 @@ namespace warpfold::policies {
 // One launch of a plan. Its dependences are positions of other launches in the plan.
 struct PlannedKernel : traces::LaunchPlan {
   traces::Kernel kernel;
-  std::optional<traces::Kernel> alone;  // the kernel with whole caches, if sharing them has changed `kernel`
-  std::string of;                       // name of the scenario's kernel whose work it does, in whole or in part
-  std::vector<std::string> also;        // names of further kernels whose work it does
-  uint64_t found_in_l2_bytes = 0;       // bytes of its inputs found in L2, if it begins with L2 AS_LEFT
+  std::string of;                  // name of the scenario's kernel whose work it does, in whole or in part
+  std::vector<std::string> also;   // names of further kernels whose work it does
+  uint64_t found_in_l2_bytes = 0;  // bytes of its inputs found in L2, if it begins with L2 AS_LEFT
 };
 
 // The launches of a scenario under one policy.

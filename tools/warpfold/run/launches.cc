@@ -11,7 +11,7 @@ configs::Gpu gpu_of(const configs::Scenario& scenario) {
 
 sim::Launch launch_alone(const policies::PlannedKernel& kernel) {
   sim::Launch launch;
-  launch.kernel = kernel.alone ? &*kernel.alone : &kernel.kernel;
+  launch.kernel = &kernel.kernel;
   launch.sms = kernel.sms;
   return launch;
 }

@@ -33,7 +33,7 @@ namespace warpfold::cli {
 class Runner::Kernels {
  public:
   void add(const policies::PlannedKernel& planned) {
-    traces::Kernel program = traces::without_provenance(planned.alone ? *planned.alone : planned.kernel);
+    traces::Kernel program = traces::without_provenance(planned.kernel);
     const auto same = [&](const Program& known) { return known.sms == planned.sms.count && known.kernel == program; };
     const auto place = static_cast<size_t>(std::ranges::find_if(programs_, same) - programs_.begin());
     of_[&planned] = place;
