@@ -52,6 +52,8 @@ configs::Statement kernel_finding(const configs::Result& result, int index) {
   if (kernel.solo_cycles() > 0 && kernel.slowdown_vs_solo() > 0) {
     fields.push_back(indexed("kernels", index, "slowdown_vs_solo"));
     text += text_of({", ", fixed(kernel.slowdown_vs_solo(), 2), " times as long as alone"});
+    if (kernel.sms() > 0 && kernel.sms() < result.provenance().scenario().gpu().sm_count())
+      text += " on its " + std::to_string(kernel.sms()) + " SMs";
   }
   if (!kernel.bound_by().empty())
     text += text_of({"; alone ", many ? "they are" : "it is", " bound by ", resource_words(kernel.bound_by())});

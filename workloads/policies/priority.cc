@@ -22,7 +22,7 @@ class Priority : public Policy {
  public:
   configs::PolicyKind kind() const override { return configs::PRIORITY; }
   std::string_view help() const override {
-    return "CTAs and instructions by kernel priority (by_priority; default: Kernel.priority)";
+    return "CTAs placed by kernel priority, as stream priorities do (by_priority; default: Kernel.priority)";
   }
   Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
     auto plan = plan_side_by_side(scenario, kernels);
@@ -34,7 +34,7 @@ class Priority : public Policy {
     }
     if (!any_order(*plan, graph))
       return fail("kernels that may overlap have equal priorities; state priority or by_priority.order");
-    plan->issue_by_priority = !options.has_issue() || options.issue();
+    plan->issue_by_priority = options.issue();
     return plan;
   }
   // Choices: either of two streams first.

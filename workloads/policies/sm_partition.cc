@@ -15,6 +15,22 @@
 namespace warpfold::policies {
 namespace {
 
+// Sizes of the sets of SMs that the driver makes: at least `least` SMs, in multiples of `multiple`. One set may be what the others
+// leave. Source: CUDA Driver API 12.4, "Green Contexts".
+struct SetSizes {
+  uint32_t least;
+  uint32_t multiple;
+
+  bool allow(uint32_t sms) const { return sms >= least && sms % multiple == 0; }
+};
+
+SetSizes set_sizes(const configs::Gpu& gpu) {
+  const std::string& architecture = gpu.architecture();
+  if (architecture.starts_with("sm_7")) return {2, 2};
+  if (architecture.starts_with("sm_8")) return {4, 2};
+  return {8, 8};
+}
+
 uint32_t sms_of(const configs::SmShare& share, uint32_t chip) {
   if (share.has_sms()) return share.sms();
   return static_cast<uint32_t>(std::llround(share.percent() / 100 * chip));
@@ -70,7 +86,8 @@ class Partition {
     return {};
   }
 
-  // Divides the remaining SMs equally among the streams without a stated share.
+  // Divides the remaining SMs equally among the streams without a stated share, as nearly as the driver can. The last stream gets
+  // what the others leave.
   Expected<void> share_rest() {
     std::vector<uint32_t> streams;
     for (size_t k = 0; k < sets_.size(); ++k) {
@@ -81,7 +98,14 @@ class Partition {
     std::ranges::sort(streams);
     const auto parts = static_cast<uint32_t>(streams.size());
     if (parts > chip_ - taken_) return fail("the SM shares leave nothing to " + std::to_string(parts) + " more streams");
-    for (uint32_t s = 0; s < parts; ++s) width_[streams[s]] = (chip_ - taken_) / parts + (s < (chip_ - taken_) % parts ? 1 : 0);
+    const SetSizes sizes = set_sizes(scenario_.gpu());
+    uint32_t left = chip_ - taken_;
+    for (uint32_t s = 0; s < parts; ++s) {
+      const uint32_t even = left / (parts - s);
+      const uint32_t driver = even / sizes.multiple * sizes.multiple;
+      width_[streams[s]] = s + 1 < parts && sizes.allow(driver) ? driver : even;
+      left -= width_[streams[s]];
+    }
     return {};
   }
 
@@ -106,6 +130,22 @@ Expected<void> make_again(const configs::Scenario& scenario, workloads::KernelMa
   return {};
 }
 
+// States as an assumption of the kernels that their sets have sizes which the driver does not make.
+void state_sizes(const configs::Gpu& gpu, Plan& plan) {
+  const SetSizes sizes = set_sizes(gpu);
+  std::map<uint32_t, uint32_t> odd;  // by first SM
+  for (const PlannedKernel& planned : plan.kernels) {
+    if (planned.sms.count > 0 && !sizes.allow(planned.sms.count)) odd[planned.sms.first] = planned.sms.count;
+  }
+  if (odd.size() < 2) return;
+  for (PlannedKernel& planned : plan.kernels) {
+    if (!odd.contains(planned.sms.first)) continue;
+    planned.kernel.assumed.push_back("a set of " + std::to_string(planned.sms.count) + " SMs; the driver makes green contexts of " +
+                                     std::to_string(sizes.least) + " SMs or more, in multiples of " +
+                                     std::to_string(sizes.multiple));
+  }
+}
+
 class SmPartition : public Policy {
  public:
   configs::PolicyKind kind() const override { return configs::SM_PARTITION; }
@@ -121,14 +161,18 @@ class SmPartition : public Policy {
       if (const auto made = make_again(scenario, kernels, (*sets)[k], k, *plan); !made) return std::unexpected(made.error());
     }
     if (const auto shared = share_caches(scenario, false, kernels, *plan); !shared) return std::unexpected(shared.error());
+    state_sizes(scenario.gpu(), *plan);
     return plan;
   }
-  // Choices: the SMs of the first of two streams; the second stream gets the remaining SMs.
+  // Choices: the SMs of the first of two streams, in sizes that the driver makes; the second stream gets the remaining SMs.
   OpenSettings open(const configs::Scenario& scenario, workloads::KernelMaker& /*kernels*/) const override {
     OpenSettings open;
     const auto sides = Graph(scenario).sides();
     if (!scenario.policy().sm_share().empty() || !sides) return open;
-    for (uint32_t sms = 1; sms < scenario.gpu().sm_count(); ++sms) {
+    const uint32_t chip = scenario.gpu().sm_count();
+    const SetSizes sizes = set_sizes(scenario.gpu());
+    for (uint32_t sms = 1; sms < chip; ++sms) {
+      if (!sizes.allow(sms) && !sizes.allow(chip - sms)) continue;
       configs::Policy& choice = open.choices.emplace_back(scenario.policy());
       configs::SmShare& share = *choice.add_sm_share();
       share.set_kernel(scenario.kernel(sides->front().front()).name());

@@ -58,6 +58,7 @@ class Reasons {
     std::vector<Loss> losses = slowdowns();
     losses.push_back(idle_sms());
     for (size_t p = 0; p < parties_.size(); ++p) losses.push_back(not_overlapped(p));
+    for (const Party& party : parties_) losses.push_back(uneven_on_fewer_sms(party));
     const auto most = std::ranges::max_element(losses, {}, &Loss::cycles);
     const double least = result_.rank() > 1 ? result_.fold().error_bound() : kLeastLoss;
     const auto longest = std::ranges::max_element(parties_, {}, [](const Party& party) { return party.critical ? party.busy : 0; });
@@ -140,14 +141,36 @@ class Reasons {
     }
   }
 
-  // Returns the extra time of critical kernels over their time alone; kernels with the same cause are summed. A kernel on part of
-  // the chip takes longer for that reason alone. That is no loss by itself; idle SMs are counted separately.
+  // Returns the share of the chip's SMs that a kernel has.
+  double share_of_sms(const Party& party) const {
+    return static_cast<double>(party.parts.front()->sms()) / result_.provenance().scenario().gpu().sm_count();
+  }
+
+  // Time that a critical kernel on part of the chip's SMs takes, even alone, beyond the time in which it uses as much of the chip
+  // as alone on all SMs. That fewer SMs take longer is no loss by itself; idle SMs are counted separately.
+  Loss uneven_on_fewer_sms(const Party& party) const {
+    if (!party.critical || !party.parts.front()->also().empty()) return {};
+    double solo = 0;
+    for (const configs::KernelResult* part : party.parts) solo += static_cast<double>(part->solo_cycles());
+    const double extra = solo * share_of_sms(party) - static_cast<double>(party.alone->cycles());
+    if (share_of_sms(party) == 1 || extra <= 0) return {};
+    return {extra,
+            {party.alone->name() + ", on " + std::to_string(party.parts.front()->sms()) + " SMs: uneven waves of CTAs lose " +
+                 time(extra) + " of the chip",
+             ""}};
+  }
+
+  // Returns the time that critical kernels lose to the others: beyond their time alone on the SMs that they have. Kernels with the
+  // same cause are summed.
   std::vector<Loss> slowdowns() const {
     std::map<std::string, Slowed> by_cause;
     for (const Party& victim : parties_) {
       if (!victim.critical) continue;
-      const double share = static_cast<double>(victim.parts.front()->sms()) / result_.provenance().scenario().gpu().sm_count();
-      const double extra = static_cast<double>(victim.busy) * share - static_cast<double>(victim.alone->cycles());
+      double alone = 0;
+      for (const configs::KernelResult* part : victim.parts) alone += static_cast<double>(part->solo_cycles());
+      if (!victim.parts.front()->also().empty() || victim.parts.size() > 1)
+        alone = static_cast<double>(victim.alone->cycles()) / share_of_sms(victim);
+      const double extra = (static_cast<double>(victim.busy) - alone) * share_of_sms(victim);
       if (extra <= 0) continue;
       const Reason why = cause(victim);
       Slowed& slowed = by_cause[why.text];

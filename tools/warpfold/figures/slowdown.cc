@@ -34,8 +34,14 @@ sim::Losses lost_to(const sim::KernelCounters& counters, size_t culprit) {
 
 using States = std::array<uint64_t, sim::kWarpStates>;
 
+uint64_t sum_of(const std::vector<sim::Losses>& by_culprit) {
+  uint64_t sum = 0;
+  for (const sim::Losses& losses : by_culprit) sum = std::accumulate(losses.begin(), losses.end(), sum);
+  return sum;
+}
+
 // Returns `inherited` or `hidden`, summed over all segments.
-States sum_of(const sim::KernelCounters& counters, States sim::SegmentCounters::* states) {
+States sum_of(const sim::KernelCounters& counters, States sim::SegmentCounters::*states) {
   States sum{};
   for (const sim::SegmentCounters& segment : counters.segments) {
     for (size_t s = 0; s < sum.size(); ++s) sum[s] += (segment.*states)[s];
@@ -115,32 +121,19 @@ class Decomposition {
     for (size_t r = 0; r < own.size(); ++r) add("own_queueing", "", name_of(r), more(own[r], own_alone[r]));
   }
 
+  // Lost residency is T together * W - R together, as far as other launches kept warps out. The count of absent warps may be
+  // higher: it includes the time before the kernel's first CTA, and warps beyond the average W.
   void add_absences(const policies::Plan& plan) {
-    for (size_t culprit = 0; culprit < together_.absent.size(); ++culprit) {
-      for (size_t r = 0; r < sim::kContended; ++r)
-        add("residency", plan.kernels[culprit].kernel.name, name_of(r), static_cast<int64_t>(together_.absent[culprit][r]));
-    }
+    const int64_t missing = excess_ - more(together_.resident_warp_cycles, alone_.resident_warp_cycles);
+    const uint64_t lost = std::min(static_cast<uint64_t>(std::max<int64_t>(missing, 0)), sum_of(together_.absent));
+    add_in_proportion("residency", plan, together_.absent, lost);
   }
 
   // An inherited delay records no culprit except "others". The sum is split in proportion to the cycles that each culprit took from
   // the kernel.
   void add_inherited(const policies::Plan& plan, size_t index) {
     const States states = sum_of(together_, &sim::SegmentCounters::inherited);
-    const uint64_t all = std::accumulate(states.begin(), states.end(), uint64_t{0});
-    std::vector<sim::Losses> taken = taken_from(together_, index);
-    uint64_t sum = 0;
-    for (const sim::Losses& losses : taken) sum = std::accumulate(losses.begin(), losses.end(), sum);
-    if (sum == 0) return;
-    uint64_t seen = 0;
-    uint64_t given = 0;
-    for (size_t culprit = 0; culprit < taken.size(); ++culprit) {
-      for (size_t r = 0; r < sim::kContended; ++r) {
-        seen += taken[culprit][r];
-        const auto until = static_cast<uint64_t>(static_cast<Wide>(all) * seen / sum);
-        add("inherited", plan.kernels[culprit].kernel.name, name_of(r), static_cast<int64_t>(until - given));
-        given = until;
-      }
-    }
+    add_in_proportion("inherited", plan, taken_from(together_, index), std::accumulate(states.begin(), states.end(), uint64_t{0}));
   }
 
   void add_dependences() {
@@ -155,6 +148,22 @@ class Decomposition {
       add("hidden", "", name, -static_cast<int64_t>(hidden[s]));
       add("own_queueing", "", name, more(own[s], own_alone[s]));
       add("dependence", "", name, more(waits[s], waits_alone[s]));
+    }
+  }
+
+  // Adds `all` warp-cycles, split in proportion to `by`: [culprit], by resource.
+  void add_in_proportion(const std::string& kind, const policies::Plan& plan, const std::vector<sim::Losses>& by, uint64_t all) {
+    const uint64_t sum = sum_of(by);
+    if (sum == 0) return;
+    uint64_t seen = 0;
+    uint64_t given = 0;
+    for (size_t culprit = 0; culprit < by.size(); ++culprit) {
+      for (size_t r = 0; r < sim::kContended; ++r) {
+        seen += by[culprit][r];
+        const auto until = static_cast<uint64_t>(static_cast<Wide>(all) * seen / sum);
+        add(kind, plan.kernels[culprit].kernel.name, name_of(r), static_cast<int64_t>(until - given));
+        given = until;
+      }
     }
   }
 
