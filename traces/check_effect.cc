@@ -82,9 +82,9 @@ bool local(std::string_view mnemonic) { return mnemonic.starts_with("LDL") || mn
 Problem check_bytes(Behaviour behaviour, const isa::Instruction& instruction) {
   const isa::Effect& effect = instruction.effect;
   if (effect.l2_sectors != 0 && !isa::adds_in_l2(instruction.mnemonic)) return "l2_sectors belongs to RED and ATOM";
-  const bool read = behaviour == Behaviour::kLoadGlobal || behaviour == Behaviour::kCopyAsync;
-  if (effect.l2_passes != 0 && !read && !isa::adds_in_l2(instruction.mnemonic))
-    return "l2_passes belongs to global loads, LDGSTS, RED and ATOM";
+  const bool by_lanes =
+      behaviour == Behaviour::kLoadGlobal || behaviour == Behaviour::kCopyAsync || behaviour == Behaviour::kStoreGlobal;
+  if (effect.l2_passes != 0 && !by_lanes) return "l2_passes belongs to global loads and stores, LDGSTS, RED and ATOM";
   if (effect.l1_hit && (!hits_l1(behaviour) || effect.bytes > 0 || effect.stream != -1)) {
     return "l1_hit belongs to global loads and stores and LDGSTS that move no bytes of a stream";
   }

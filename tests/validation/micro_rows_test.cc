@@ -63,6 +63,19 @@ TEST_F(Rows, SmallPassesHaveTheThreadsOfTheBestColumn) {
   EXPECT_NEAR(passes.measured, 53097 * 16 / 328e3, 1e-9);
 }
 
+TEST_F(Rows, LoadsOfL1TakeThePassesOfTheirLanes) {
+  const auto of_lanes = [&](const std::string& kernel, const std::string& type, const std::string& lanes) {
+    return map(kHeader, "M1,MEM,A100,\"L1 hit load, " + kernel + "\",gpu-strides," + type + ",,," + lanes + ",3.5,clk");
+  };
+  const Comparison strided = of_lanes("stride between lanes", "fp32", "stride=8 elements;1024 threads per CTA");
+  EXPECT_THAT(text_of(strided), HasSubstr("LDG.E R8, [R2.64] ; {l1_hit wavefronts=8}")) << "eight lanes in a bank";
+  EXPECT_NEAR(strided.measured, 3.5 * 1000 * 8 * 32 / 1410, 1e-6);
+  EXPECT_THAT(text_of(of_lanes("stride between lanes", "fp64", "stride=33 elements")),
+              HasSubstr("LDG.E.64 R8, [R2.64] ; {l1_hit wavefronts=8}"))
+      << "32 lines";
+  EXPECT_THAT(text_of(of_lanes("2-D block shape", "fp32", "blockDim.x=32;pitch=4098")), HasSubstr("{l1_hit wavefronts=1}"));
+}
+
 TEST_F(Rows, MicroKernelsThatAreNotKnown) {
   const std::string header = std::string(kHeader) + "\n";
   EXPECT_EQ(mistake(header + "M1,GEMM,H100,tcgen05.mma single latency,PTX,BF16,128,64,operands=SS;cta_group=1,168,clk\n"),
@@ -74,6 +87,11 @@ TEST_F(Rows, MicroKernelsThatAreNotKnown) {
   EXPECT_EQ(mistake(header + "M1,MEM,H200,back-to-back small SCALE kernels,\"gpu-small-kernels, grid sync\",fp64,,,"
                              "elements=53097;columns=1/2,2,GB/s\n"),
             "reason: CTAs that wait for each other through memory are not simulated");
+  const std::string loads = header + "M1,MEM,A100,\"L1 hit load, stride between lanes\",gpu-strides,";
+  EXPECT_EQ(mistake(loads + "fp16,,,stride=8 elements,2,clk\n"), "reason: loads of fp16; expected fp32 or fp64");
+  EXPECT_EQ(mistake(loads + "fp32,,,stride=8 elements;256 threads per CTA,2,clk\n"),
+            "reason: these kernels have CTAs of 1024 threads");
+  EXPECT_EQ(mistake(loads + "fp32,,,pitch=8,2,clk\n"), "reason: dims_other: neither stride nor blockDim.x and pitch are stated");
 }
 
 }  // namespace

@@ -111,6 +111,18 @@ TEST_F(OperatorRows, AreTimedAsTheirSourceTimes) {
   EXPECT_DOUBLE_EQ(profile->launches_us, 0);
 }
 
+TEST_F(OperatorRows, AreJudgedApartIfTheirKernelIsNotKnown) {
+  const auto family = [&](const std::string& maker) {
+    return mapped("1,MEM,H100,RMSNorm fwd," + maker + ",bf16,32768,4096,,195.8,us").value().family;
+  };
+  const std::string apart = "memory-bound, nearest relative of a kernel that is not known";
+  EXPECT_EQ(family("cuDNN (Jul 2025; torch 2.7.1)"), apart);
+  EXPECT_EQ(family("torch.compile (Jul 2025; torch 2.7.1)"), apart);
+  EXPECT_EQ(family("torch.compile"), "memory-bound");
+  EXPECT_EQ(family("pytorch (cuDNN backend 91901)"), "memory-bound") << "cuDNN's script, PyTorch's kernel";
+  EXPECT_EQ(family("QuACK (Jul 2025; torch 2.7.1)"), "memory-bound");
+}
+
 TEST_F(OperatorRows, OfAStreamLimitTheCtasOfAnSm) {
   const auto stream =
       mapped("1,MEM,H200,stream triad,gpu-benches gpu-stream,fp64,,,blockSize=256;blocks/SM=2;occupancy=25.0%,1905,GB/s");

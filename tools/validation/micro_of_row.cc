@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/validation/kernels_of_row.h"
+#include "traces/access/opcode_access.h"
 #include "workloads/common/gpu_caches.h"
 
 namespace warpfold::validation {
@@ -373,6 +374,55 @@ Mapped<RowWork> reads_and_products_of_row(const MeasuredRow& row, const configs:
   return work;
 }
 
+// Lanes of a CTA of 1024 threads load elements that L1 holds, at eight offsets a round (gpu-strides/main.cu): element stride x
+// (thread mod 64), or elements of a tile of blockDim.x columns whose rows are `pitch` elements apart. The figure is cycles for each
+// load of a warp.
+Mapped<RowWork> l1_loads_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
+  const std::string& type = row.text("dtype");
+  if (type != "fp32" && type != "fp64") return not_mapped("loads of " + type + "; expected fp32 or fp64");
+  if (row.facts().block_x && *row.facts().block_x != 1024) return not_mapped("these kernels have CTAs of 1024 threads");
+  const uint32_t bytes = type == "fp64" ? 8 : 4;
+  const bool tile = row.text("kernel").ends_with("2-D block shape");
+  const auto columns = option_of(row, "blockDim.x");
+  const auto pitch = option_of(row, "pitch");
+  const std::string of_stride = row.option("stride");
+  uint64_t stride = 0;
+  const auto [end, error] = std::from_chars(of_stride.data(), of_stride.data() + of_stride.size(), stride);
+  const bool strided = error == std::errc{} && std::string_view(end) == " elements" && stride <= 1024;
+  if (tile ? !columns || !pitch || *columns > 1024 : !strided)
+    return not_mapped("dims_other: neither stride nor blockDim.x and pitch are stated");
+  constexpr std::array<uint64_t, 8> kOffsets{0, 4, 8, 12, 20, 16, 24, 28};  // in elements
+  constexpr uint64_t kWarps = 32;
+  constexpr uint64_t kRounds = 1000;
+  const auto element = [&](uint64_t thread) {
+    return tile ? thread % *columns % 64 + (thread / *columns % 32 + 1) * *pitch : thread % 64 * stride;
+  };
+  const std::string width = bytes == 8 ? ".64" : "";
+  std::string text =
+      "kernel loads architecture=" + gpu.architecture() + " registers=64\nclass all\ngrid all*" + number(gpu.sm_count()) + "\n";
+  for (uint64_t warp = 0; warp < kWarps; ++warp) {
+    std::string body;
+    for (size_t n = 0; n < kOffsets.size(); ++n) {
+      traces::access::LaneAccess lanes{.mask = UINT32_MAX, .bytes = bytes};
+      for (uint64_t lane = 0; lane < lanes.addresses.size(); ++lane)
+        lanes.addresses[lane] = (element(32 * warp + lane) + kOffsets[n]) * bytes;
+      const std::string mnemonic = "LDG.E" + width;
+      const uint32_t passes =
+          traces::access::global_wavefronts(traces::access::Access::kGlobalLoad, mnemonic, lanes, traces::access::coalesce(lanes));
+      body += mnemonic + " R" + number(8 + 2 * n) + ", [R2.64] ; {l1_hit wavefronts=" + number(passes) + "}\n";
+    }
+    for (size_t n = 0; n < kOffsets.size(); n += 2) {
+      body += std::string(bytes == 8 ? "DFMA" : "FFMA") + " R4, R" + number(8 + 2 * n) + ", R" + number(10 + 2 * n) + ", R4\n";
+    }
+    text += "role loader" + number(warp) + " warps=1\n" + loop(kRounds, body) + "EXIT\nend\n";
+  }
+  RowWork work = work_of_text("L1 loads", row, text + "end\n");
+  work.clock_mhz = bench_clock_mhz(gpu);
+  work.counted = static_cast<double>(kRounds * kOffsets.size() * kWarps);
+  work.follows = {"block"};
+  return work;
+}
+
 using Mapper = Mapped<RowWork> (*)(const MeasuredRow&, const configs::Gpu&);
 struct MicroKernel {
   std::string_view begins;  // the row's kernel
@@ -387,6 +437,7 @@ constexpr std::array kMicroKernels{
     MicroKernel{"TMA 2D streaming read", bulk_loads_of_row},
     MicroKernel{"TMA 2D shared read", shared_loads_of_row},
     MicroKernel{"back-to-back small SCALE kernels", small_passes_of_row},
+    MicroKernel{"L1 hit load, ", l1_loads_of_row},
     MicroKernel{"repeated read of one per-CTA buffer", reads_by_each_sm_of_row},
     MicroKernel{"shared read of one buffer by all SMs", reads_by_all_sms_of_row},
     MicroKernel{"streaming read of 2 arrays + FFMA chain", reads_and_products_of_row},

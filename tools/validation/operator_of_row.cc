@@ -11,7 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint32_t kElementBytes = 4;        // of the passes before a kernel
+constexpr uint32_t kElementBytes = 4;  // of the passes before a kernel
+constexpr std::string_view kFamily = "memory-bound";
 constexpr uint64_t kFlushBytes = 268435456;  // triton.testing.do_bench and cuDNN's script clear this much before a call
 
 bool says(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
@@ -120,6 +121,7 @@ Mapped<RowWork> call_of_row(const MeasuredRow& row, const configs::Gpu& gpu, con
   const auto call = operator_call(*read, gpu);
   if (!call) return std::unexpected(call.error());
   RowWork work;
+  work.family = read->kernel_known ? kFamily : "memory-bound, nearest relative of a kernel that is not known";
   for (const OperatorLaunch& launch : call->launches) {
     auto kernel = kernel_of(launch, folder);
     if (!kernel) return std::unexpected(kernel.error());
@@ -162,7 +164,7 @@ Mapped<RowWork> operator_of_row(const MeasuredRow& row, const configs::Gpu& gpu,
               : of_vllm(row)                            ? vllm_of_row(row, gpu, folder)
                                                         : call_of_row(row, gpu, folder);
   if (!work) return work;
-  work->family = "memory-bound";
+  if (work->family.empty()) work->family = kFamily;
   work->kernel = row.text("kernel");
   work->rate_unit = "GB/s";
   for (std::string& setting : far_partition(gpu)) work->settings.push_back(std::move(setting));

@@ -122,6 +122,9 @@ std::string type_of(const MeasuredRow& from, const OperatorRow& row) {
   return row.maker == RowMaker::kLiger && row.op == RowOperator::kCrossEntropy ? "fp32" : "";
 }
 
+// True if the row states a release of PyTorch, such as "torch 2.7.1", other than that of the profile (operator_kernels.csv).
+bool other_release(std::string_view maker) { return says(maker, "torch 2.") && !says(maker, "torch 2.11"); }
+
 }  // namespace
 
 Mapped<OperatorRow> operator_row(const MeasuredRow& from) {
@@ -140,6 +143,7 @@ Mapped<OperatorRow> operator_row(const MeasuredRow& from) {
   const std::string maker = lower(from.text("impl"));
   row.unfused = maker.starts_with("liger_rms_norm");
   row.profiled = says(maker, "cudnn backend") || says(from.text("how_read"), "CUPTI");
+  row.kernel_known = row.maker != RowMaker::kCudnn && !(row.maker == RowMaker::kCompiled && other_release(maker));
   if (row.maker == RowMaker::kUnknown) return not_mapped("no kernels known of " + escape::quoted(from.text("impl")));
   take_sizes(from, row);
   if (row.rows == 0 || row.columns == 0) return not_mapped("rows and columns are not stated");

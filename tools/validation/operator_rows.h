@@ -47,7 +47,10 @@ struct OperatorRow {
   bool megatron = false;    // the script's backward pass includes the forward pass and a sum
   bool profiled = false;    // kernel times of a profile instead of events: cuDNN's script, and rows whose how_read names CUPTI
   bool transposed = false;  // a cast also transposes
-  bool unfused = false;     // Liger's benchmark of residual and RMSNorm: an addition, RMSNorm, a second product with the weight
+  // The kernel that the measured program ran is not known: cuDNN's code is closed, and torch.compile of another release than the
+  // profiled one writes other kernels. The row is simulated as the nearest relative.
+  bool kernel_known = true;
+  bool unfused = false;  // Liger's benchmark of residual and RMSNorm: an addition, RMSNorm, a second product with the weight
 };
 
 // Reads the operator from a row. Not mapped if the row names no operator, or does not state its size or type.

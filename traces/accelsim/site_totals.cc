@@ -67,11 +67,11 @@ void SiteTotals::add(const StaticInstruction& instruction, uint32_t site, uint64
     return;
   }
   totals.sectors += access::sector_count(touched_);
-  totals.wavefronts += access::global_wavefronts(instruction.access, instruction.instruction.mnemonic, touched_.size());
+  totals.wavefronts += access::global_wavefronts(instruction.access, instruction.instruction.mnemonic, lanes, touched_);
   if (isa::adds_in_l2(instruction.instruction.mnemonic)) {
     add_addition(totals, lanes);
-  } else if (instruction.access != Access::kGlobalStore) {
-    totals.l2_passes += access::pair_count(touched_);
+  } else {
+    totals.l2_passes += instruction.access == Access::kGlobalStore ? access::store_pairs(touched_) : access::pair_count(touched_);
   }
   if (header.synthetic) {
     totals.region = (address - kFirstRegion) / kStreamRegion;

@@ -1,6 +1,7 @@
 #include "traces/access/coalesce.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
 
@@ -66,6 +67,20 @@ uint32_t l2_passes(const LaneAccess& access) {
   uint32_t passes = 0;
   for (const auto& [sector, lanes] : most) passes += lanes;
   return passes;
+}
+
+uint32_t store_pairs(const std::vector<LineTouch>& touched) {
+  const auto parts = static_cast<uint32_t>(touched.size()) + sector_count(touched);
+  return (2 * parts + 4) / 5;
+}
+
+uint32_t tag_passes(const std::vector<LineTouch>& touched) {
+  std::array<uint32_t, 4> in_bank{};
+  for (const LineTouch& each : touched) {
+    const uint64_t halves = each.line ^ each.line >> 4;
+    ++in_bank[(halves ^ halves >> 2) % in_bank.size()];
+  }
+  return std::ranges::max(in_bank);
 }
 
 uint32_t pair_count(const std::vector<LineTouch>& touched) {

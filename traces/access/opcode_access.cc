@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "traces/access/shared_wavefronts.h"
+
 namespace warpfold::traces::access {
 namespace {
 
@@ -62,9 +64,11 @@ uint32_t fewest_wavefronts(Access access, std::string_view opcode) {
   return bytes > 8 ? 4 : bytes > 4 ? 2 : 1;
 }
 
-uint32_t global_wavefronts(Access access, std::string_view opcode, uint64_t lines) {
+uint32_t global_wavefronts(Access access, std::string_view opcode, const LaneAccess& lanes, const std::vector<LineTouch>& touched) {
   const uint32_t fewest = fewest_wavefronts(access, opcode);
-  return access == Access::kGlobalLoadPastL1 ? fewest : std::max(fewest, static_cast<uint32_t>(lines));
+  if (access == Access::kGlobalLoadPastL1) return fewest;
+  if (access == Access::kGlobalStore) return std::max(fewest, static_cast<uint32_t>(touched.size()));
+  return std::max({fewest, tag_passes(touched), shared_wavefronts(lanes)});
 }
 
 }  // namespace warpfold::traces::access

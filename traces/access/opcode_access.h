@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "isa/behaviour.h"
+#include "traces/access/coalesce.h"
+#include "traces/access/lane_access.h"
 #include "traces/access/reuse.h"
 
 namespace warpfold::traces::access {
@@ -25,8 +28,10 @@ uint32_t matrices_of(std::string_view opcode);
 // wavefronts beyond these.
 uint32_t fewest_wavefronts(Access access, std::string_view opcode);
 
-// Returns the data stage passes of a global access that touches `lines` lines: one per line if L1's data is read or
-// written. An access that bypasses L1 (LDGSTS.BYPASS) goes from L2 to shared memory, so its lines do not matter.
-uint32_t global_wavefronts(Access access, std::string_view opcode, uint64_t lines);
+// Returns the data stage passes of a global access, whose lanes touch the lines `touched`. A load takes as many as its
+// lines take in L1's tag stage (tag_passes) or its words in the banks of L1's data (shared_wavefronts), whichever is
+// more; a store one for each line. An access that bypasses L1 (LDGSTS.BYPASS) goes from L2 to shared memory, so its
+// lines do not matter.
+uint32_t global_wavefronts(Access access, std::string_view opcode, const LaneAccess& lanes, const std::vector<LineTouch>& touched);
 
 }  // namespace warpfold::traces::access

@@ -38,11 +38,22 @@ const Source* memory_operand(const Op& op, bool last) {
 // Means over the positions within a line to which the variables move the touch.
 struct Coalesced {
   uint64_t sectors = 0;
-  uint64_t lines = 0;
-  uint64_t pairs = 0;  // pairs of sectors
+  uint64_t wavefronts = 0;
+  uint64_t pairs = 0;  // L2's time in pairs of sectors
 };
 
-Coalesced coalesced(const Touch& touch) {
+// Returns the lanes' addresses, moved by `shift`. Lanes of local memory that access several words have none: their words lie in
+// banks of their own.
+access::LaneAccess lanes_of(const Touch& touch, uint64_t shift) {
+  access::LaneAccess lanes{.bytes = touch.access_bytes};
+  for (size_t lane = 0; lane < touch.lanes.size() && touch.lanes.size() <= size_t{access::kLanes}; ++lane) {
+    lanes.addresses[lane] = touch.lanes[lane] + shift;
+    lanes.mask |= 1U << lane;
+  }
+  return lanes;
+}
+
+Coalesced coalesced(const Op& op, access::Access kind, const Touch& touch) {
   uint64_t step = access::kLineBytes;
   for (const int64_t slope : touch.slope) step = std::gcd(step, static_cast<uint64_t>(slope < 0 ? -slope : slope));
   Coalesced total;
@@ -50,11 +61,11 @@ Coalesced coalesced(const Touch& touch) {
   for (uint64_t i = 0; i < positions; ++i) {
     const std::vector<access::LineTouch> lines = lines_of(touch, i * step);
     total.sectors += access::sector_count(lines);
-    total.lines += lines.size();
-    total.pairs += access::pair_count(lines);
+    total.wavefronts += access::global_wavefronts(kind, op.instruction->mnemonic, lanes_of(touch, i * step), lines);
+    total.pairs += kind == access::Access::kGlobalStore ? access::store_pairs(lines) : access::pair_count(lines);
   }
   const auto mean = [positions](uint64_t sum) { return (sum + positions / 2) / positions; };
-  return {mean(total.sectors), mean(total.lines), mean(total.pairs)};
+  return {mean(total.sectors), mean(total.wavefronts), mean(total.pairs)};
 }
 
 Touch touch_of(const Warp& warp, const Op& op, const Source& operand, uint32_t active) {
@@ -80,20 +91,14 @@ Touch touch_of(const Warp& warp, const Op& op, const Source& operand, uint32_t a
 
 // Adds the bytes, passes and stream of a touch with known addresses.
 void add_touch(const Op& op, access::Access kind, Touch touch, isa::Effect& effect, std::vector<Touch>* touches) {
-  const Coalesced asked = coalesced(touch);
+  const Coalesced asked = coalesced(op, kind, touch);
   effect.bytes = static_cast<uint32_t>(asked.sectors) * access::kSectorBytes;
   const std::string_view opcode = op.instruction->mnemonic;
-  const uint32_t wavefronts = access::global_wavefronts(kind, opcode, asked.lines);
-  if (wavefronts > access::fewest_wavefronts(kind, opcode)) effect.wavefronts = static_cast<uint16_t>(wavefronts);
+  if (asked.wavefronts > access::fewest_wavefronts(kind, opcode)) effect.wavefronts = static_cast<uint16_t>(asked.wavefronts);
   if (isa::adds_in_l2(opcode)) {
-    access::LaneAccess lanes{.bytes = touch.access_bytes};
-    for (size_t lane = 0; lane < touch.lanes.size(); ++lane) {
-      lanes.addresses[lane] = touch.lanes[lane];
-      lanes.mask |= 1U << lane;
-    }
-    const uint32_t passes = access::l2_passes(lanes);
+    const uint32_t passes = access::l2_passes(lanes_of(touch, 0));
     if (passes > asked.sectors) effect.l2_passes = static_cast<uint16_t>(passes);
-  } else if (kind != access::Access::kGlobalStore && 2 * asked.pairs > asked.sectors) {
+  } else if (2 * asked.pairs > asked.sectors) {
     effect.l2_passes = static_cast<uint16_t>(asked.pairs);
   }
   if (touch.random) {
