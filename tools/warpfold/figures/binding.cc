@@ -15,6 +15,7 @@ namespace {
 
 using sim::WarpState;
 
+constexpr std::array<std::string_view, 3> kOfChip{"l2_read", "l2_write", "dram"};
 constexpr double kBinds = 0.6;  // share of the time above which a busy resource binds
 
 // Waits for results. Only a shorter latency or more warps shorten or hide such a wait.
@@ -62,8 +63,13 @@ std::string longest_wait(const sim::KernelCounters& kernel) {
 
 std::string binding_of(const configs::Gpu& gpu, uint32_t sms, const sim::Outcome& alone) {
   const sim::KernelCounters& kernel = alone.kernels.front();
-  const auto busiest = std::ranges::max_element(alone.resources, {}, utilization);
-  if (busiest != alone.resources.end() && utilization(*busiest) > kBinds) return busiest->name;
+  // A kernel on part of the SMs has all of L2 and DRAM, but no more of the other resources than its SMs have.
+  const auto used = [&](const sim::ResourceUse& use) {
+    const bool of_chip = std::ranges::find(kOfChip, use.name) != kOfChip.end();
+    return of_chip ? utilization(use) : utilization(use) * gpu.sm_count() / sms;
+  };
+  const auto busiest = std::ranges::max_element(alone.resources, {}, used);
+  if (busiest != alone.resources.end() && used(*busiest) > kBinds) return busiest->name;
   if (kernel.ctas < sms) return "grid";
   const double latency_scale = gpu.launch().has_latency_scale() ? gpu.launch().latency_scale() : 1;
   const double starts = static_cast<double>(kernel.ctas) / sms * gpu.sm().cta_launch_cycles() * latency_scale;

@@ -62,7 +62,7 @@ void fill_kernel(const configs::Gpu& gpu, const policies::PlannedKernel& planned
   const bool grid_fits = counters.ctas < uint64_t{counters.cta_limit} * result.sms();
   occupancy.set_ctas_per_sm_limit(counters.cta_limit);
   occupancy.set_limiter(grid_fits ? "grid" : counters.cta_limiter);
-  occupancy.set_average_warps(average_warps(gpu, counters));
+  occupancy.set_average_warps(average_warps(result.sms(), counters));
 
   fill_mix(kernel, result);
   for (int state = 0; state < sim::kWarpStates; ++state) {
@@ -122,9 +122,9 @@ void fill_ledger(const policies::Plan& plan, const sim::Outcome& outcome, config
 
 double utilization(const sim::ResourceUse& use) { return ratio(static_cast<double>(use.busy), static_cast<double>(use.capacity)); }
 
-double average_warps(const configs::Gpu& gpu, const sim::KernelCounters& counters) {
+double average_warps(uint32_t sms, const sim::KernelCounters& counters) {
   const uint64_t cycles = counters.end_cycle - counters.start_cycle;
-  return ratio(static_cast<double>(counters.resident_warp_cycles), static_cast<double>(cycles) * gpu.sm_count());
+  return ratio(static_cast<double>(counters.resident_warp_cycles), static_cast<double>(cycles) * sms);
 }
 
 configs::Result make_result(const configs::Scenario& scenario, const policies::Plan& plan, const sim::Outcome& outcome) {

@@ -220,7 +220,7 @@ void Runner::compare_with_alone(const Planned& planned, const policies::Plan& wr
     alone.set_cycles(counters.end_cycle - counters.start_cycle);
     alone.set_time_us(static_cast<double>(alone.cycles()) / gpu.clock_mhz());
     alone.set_bound_by(binding_of(gpu, gpu.sm_count(), outcome));
-    alone.set_average_warps(average_warps(gpu, counters));
+    alone.set_average_warps(average_warps(gpu.sm_count(), counters));
     used.push_back(&outcome);
   }
   fill_fold(together, used, result);
