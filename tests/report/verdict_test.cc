@@ -40,6 +40,16 @@ TEST(Verdict, SaysWhatToDoWhatItGainsWhatLimitsItAndWhatItCosts) {
   EXPECT_THAT(said.field(), testing::ElementsAre("B.total_time_us", "A.total_time_us", "B.reason", "B.stored_bits_bytes"));
 }
 
+TEST(Verdict, SaysThatKernelsNeverShareAnSm) {
+  const configs::Result apart = dropout_run("SEQUENTIAL", 12);
+  configs::Result beside = dropout_run("CONCURRENT", 10);
+  for (configs::KernelResult& kernel : *beside.mutable_kernels()) kernel.set_resident_warp_cycles(100);
+  const auto text = [&] { return verdict({{"SEQUENTIAL", "A", &apart}, {"CONCURRENT", "B", &beside}}).text(); };
+  EXPECT_THAT(text(), testing::HasSubstr("as fast as SEQUENTIAL; its kernels never share an SM; limited by"));
+  beside.mutable_kernels(0)->add_beside()->set_kernel("rng");
+  EXPECT_THAT(text(), testing::Not(testing::HasSubstr("never share")));
+}
+
 TEST(Verdict, AdvisesTheFirstPolicyWhereItIsTheFastest) {
   const configs::Result apart = dropout_run("SEQUENTIAL", 10);
   const configs::Result beside = dropout_run("CONCURRENT", 12);

@@ -142,11 +142,12 @@ std::string policy_words(const configs::Result& result) {
     if (kind == Kind::kRandomNumbers) numbers = kernel_words(result, kernel.name());
     if (kind == Kind::kGemm) host = host.empty() ? kernel_words(result, kernel.name()) : "the GEMMs";
   }
-  const bool beside = std::ranges::find(kSideBySide, result.policy()) != kSideBySide.end();
-  if (beside && !numbers.empty() && !host.empty()) return "Hide " + numbers + " under " + host;
+  if (places_side_by_side(result.policy()) && !numbers.empty() && !host.empty()) return "Hide " + numbers + " under " + host;
   const auto* const known = std::ranges::find(kPolicies, result.policy(), &Names::first);
   return known == kPolicies.end() ? "Run under " + result.policy() : std::string(known->second);
 }
+
+bool places_side_by_side(std::string_view policy) { return std::ranges::find(kSideBySide, policy) != kSideBySide.end(); }
 
 std::string possessive(const std::string& words) { return words + (words.ends_with('s') ? "'" : "'s"); }
 

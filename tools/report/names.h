@@ -14,6 +14,9 @@ std::string resource_words(std::string_view resource);
 // Returns in words the cause of a wait state: gmma -> "outstanding wgmma".
 std::string state_words(std::string_view state);
 
+// True if the policy lets kernels of different streams have CTAs on the same SM.
+bool places_side_by_side(std::string_view policy);
+
 // Returns a kernel of the result in words: "the GEMM", "the random numbers" or "attention" if it is the only kernel of its kind,
 // otherwise its name. The kind is that of the scenario's kernel whose work it does.
 std::string kernel_words(const configs::Result& result, std::string_view kernel);

@@ -65,6 +65,14 @@ std::vector<std::optional<configs::Tie>> ties_for_first(const std::vector<Contes
   return tied;
 }
 
+// True if the policy would let kernels share SMs and none of them did: a CTA of one leaves no room for one of another.
+bool never_share_an_sm(const configs::Result& result) {
+  const auto met = [](const configs::KernelResult& kernel) {
+    return kernel.beside_size() > 0 || kernel.resident_warp_cycles() == 0;
+  };
+  return result.kernels_size() > 1 && places_side_by_side(result.policy()) && std::ranges::none_of(result.kernels(), met);
+}
+
 }  // namespace
 
 configs::Statement verdict(const std::vector<Contestant>& runs) {
@@ -88,6 +96,10 @@ configs::Statement verdict(const std::vector<Contestant>& runs) {
     text += (&fastest == &first || first_is_tied ? ", " : "; ") + tied;
   } else if (&fastest == &first && runs.size() > 1) {
     text += ", the fastest of " + std::to_string(runs.size()) + " runs";
+  }
+  if (never_share_an_sm(*fastest.result)) {
+    text += "; its kernels never share an SM";
+    said.add_field(fastest.path + ".kernels");
   }
   if (!fastest.result->reason().empty()) {
     text += "; limited by " + fastest.result->reason();
