@@ -129,6 +129,11 @@ Mapped<RowPair> pair_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 // HFuse's trace of a V100: a kernel of PyTorch alone, or two of them in one kernel.
 Mapped<RowPair> fused_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 
+// The communication kernel that a row of a profile names beside its own launch ("beside NAME grid=AxBxC"), long enough to outlast a
+// kernel of `us` microseconds. `kernels`: the folder of listings. Not mapped if its room or its rate is not known.
+Mapped<configs::Kernel> communication_of_row(const MeasuredRow& row, double us, const configs::Gpu& gpu,
+                                             const std::string& kernels);
+
 // One pass over arrays. dims_other holds the fields of configs.Elementwise: operation=TRIAD;elements=33554432;element_bytes=8.
 Mapped<RowWork> memory_of_row(const MeasuredRow& row);
 // An operator as its published row names it: the kernels of its maker, from the launch descriptions in `folder`, timed as in the

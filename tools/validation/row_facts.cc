@@ -107,6 +107,7 @@ constexpr std::array kNumberRules{
     NumberRule{"footprint # MB each", {&F::copied_kb}, 1024},
     NumberRule{"footprint # MB", {&F::copied_kb}, 1024},
     NumberRule{"NCCL CTAs=#", {&F::reduce_ctas}},
+    NumberRule{"alone_median=#(n=#)", {&F::alone_us, nullptr}},
 };
 
 // A phrase that is equivalent to other phrases. "triton do_bench" is one call between two events after 256 MB of zeros
@@ -152,7 +153,7 @@ struct Prefix {
   std::string_view begins;
   std::string_view name;
 };
-constexpr std::array kPrefixes{Prefix{"shape ", "shape"}, Prefix{"F.linear randn -> ", "kernel"}};
+constexpr std::array kPrefixes{Prefix{"shape ", "shape"}, Prefix{"F.linear randn -> ", "kernel"}, Prefix{"beside ", "launch beside"}};
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
@@ -347,7 +348,9 @@ const std::vector<RunFact>& run_facts() {
                                           {"state of L2", nullptr, "l2"},
                                           {"kernel", nullptr, "kernel"},
                                           {"tile", nullptr, "tile"},
-                                          {"stages", nullptr, "stages"}};
+                                          {"stages", nullptr, "stages"},
+                                          {"time alone", &F::alone_us},
+                                          {"launch beside", nullptr, "launch beside"}};
   return facts;
 }
 
