@@ -80,6 +80,10 @@ Mapped<void> fill_from_options(const MeasuredRow& row, google::protobuf::Message
 // calls, unless a profiler measured the kernel. The clock there is the sustained clock under the power cap, if the GPU file has a
 // power model and the row states no clock.
 Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
+// Doubles a GeForce part's rate of products: it is halved for sums in FP32, but not for integer products (NVIDIA GA102 and AD102
+// whitepapers, peak rates) or block-scaled products (gau-nernst/learn-cuda, 08_row_scaled_mm). The peak of the latter two is twice
+// the data sheet's for 8 bits.
+void run_unhalved(const configs::Gpu& gpu, RowWork& work);
 // True if the row ran one CTA on one SM (SEMI's cutlass_gemm_mainloop, 20 launches).
 bool of_one_sm(const MeasuredRow& row);
 // Fills in a GEMM of Blackwell: tile, CTAs and stages as the row's `impl` states them, otherwise the kernel of its library. Not
@@ -111,6 +115,11 @@ Mapped<void> expect_dropout_stated(const MeasuredRow& row, const configs::Kernel
 // bulk loads, tiles that several CTAs read, and passes of a few microseconds launched one after the other.
 bool is_micro_row(const MeasuredRow& row);
 Mapped<RowWork> micro_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
+
+// Chains of mma.sync on 108 SMs, two warps a sub-core (sm120_mma_sparse of lookup1980/microbench-blackwell). Each iteration has one
+// packet of one or two dependent products. The source counts `unroll` packets in it, but stores only the first one's result, and
+// ptxas removes the others. Not mapped: instructions that ptxas replaces by longer code on sm_120.
+Mapped<RowWork> mma_sync_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 
 // Philox bits. dims_other holds the fields of configs.Philox: rounds=7;threshold_bits=32;heads=16;queries=4096;keys=4096.
 Mapped<RowWork> philox_of_row(const MeasuredRow& row);

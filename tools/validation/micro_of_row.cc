@@ -383,6 +383,7 @@ constexpr std::array kMicroKernels{
                 [](const MeasuredRow& row, const configs::Gpu& gpu) { return products_of_row(row, gpu, false); }},
     MicroKernel{"tcgen05.mma single latency",
                 [](const MeasuredRow& row, const configs::Gpu& gpu) { return products_of_row(row, gpu, true); }},
+    MicroKernel{"mma.sync ", mma_sync_of_row},
     MicroKernel{"LDGSTS streaming read", asynchronous_copies_of_row},
     MicroKernel{"TMA 2D streaming read", bulk_loads_of_row},
     MicroKernel{"TMA 2D shared read", shared_loads_of_row},

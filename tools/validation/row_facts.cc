@@ -143,8 +143,9 @@ constexpr std::array<std::string_view, 32> kNames{"timer",  "flush_bytes", "l2",
                                                   "tokens", "rows",        "cols",   "kv",         "kv_len",
                                                   "op",     "dims"};
 // The same of micro-kernels (micro_of_row.cc).
-constexpr std::array<std::string_view, 8> kMicroNames{"box",        "sharing",        "columns",         "buffer per CTA",
-                                                      "block data", "total data set", "FMA per element", "loads per thread"};
+constexpr std::array<std::string_view, 13> kMicroNames{
+    "box",    "sharing", "columns", "buffer per CTA", "block data", "total data set", "FMA per element", "loads per thread",
+    "family", "variant", "warps",   "unroll",         "instructions per packet"};
 // Sizes that profiles of layers state (vllm_row.cc, varlen_of_row.cc).
 constexpr std::array<std::string_view, 9> kLayerNames{"TP",    "n_embd", "n_head", "n_kv",           "n_expanded",
                                                       "gated", "hidden", "world",  "kv before chunk"};
