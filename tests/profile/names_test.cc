@@ -30,6 +30,20 @@ std::string family(const std::string& name) {
 
 Sizes sizes(const LaunchShape& shape) { return sizes_of(NameTable::embedded().find(shape.name), shape); }
 
+TEST(Names, TilesOfATranspositionCoverItsGrid) {
+  const LaunchShape shape{.name = "void cuda::per_channel_cast_and_transpose<256, 128, false, false, true, false, true>(int)",
+                          .grid = {56, 32, 1},
+                          .block = {256, 1, 1},
+                          .registers_per_thread = 40,
+                          .shared_memory_bytes = 33792,
+                          .op = {}};
+  EXPECT_EQ(family(shape.name), "DeepSeek's cast and transposition");
+  const Sizes tiles = sizes(shape);
+  EXPECT_THAT(tiles.missing, IsEmpty());
+  EXPECT_EQ(tiles.values.at("columns"), "7168");
+  EXPECT_EQ(tiles.values.at("rows"), "4096");
+}
+
 TEST(Names, TileStagesTypeAndLayoutOfCutlass) {
   const NamedKernel named = NameTable::embedded().find(kCutlass);
   ASSERT_NE(named.rule, nullptr);

@@ -21,12 +21,13 @@ struct Communication {
   uint64_t polls;
   double chunk_us;  // at most: time that the simulated copy takes for a chunk of each CTA
 };
-// Room: launches in deepseek-ai/profile-data @4496024, train.json, and in facebookresearch/HolisticTraceAnalysis @f4d0062, tests/data.
+// Room: launches in deepseek-ai/profile-data @4496024, train.json, and in facebookresearch/HolisticTraceAnalysis @f4d0062,
+// tests/data.
 //
-// DeepEP's rate. assumed: a token goes to the 4 nodes and about 7.6 GPUs of DeepSeek-V3's routing (swiglu's grid: 31,104 received rows
-// for 4,096 tokens), and each hop reads and writes local memory once. That is 1.2 GB in a dispatch of FP8 and 2.3 GB in a combine of
-// BF16, which take 3.1 to 3.6 and 5.8 to 6.5 ms in train.json: 370 and 390 GB/s, or 10.3 us for the 192 KiB that each of 20 CTAs reads
-// and writes for a chunk.
+// DeepEP's rate. assumed: a token goes to the 4 nodes and about 7.6 GPUs of DeepSeek-V3's routing (swiglu's grid: 31,104 received
+// rows for 4,096 tokens), and each hop reads and writes local memory once. That is 1.2 GB in a dispatch of FP8 and 2.3 GB in a
+// combine of BF16, which take 3.1 to 3.6 and 5.8 to 6.5 ms in train.json: 370 and 390 GB/s, or 10.3 us for the 192 KiB that each of
+// 20 CTAs reads and writes for a chunk.
 //
 // NCCL's rate. fitted: 2 and 8 CTAs as the all-reduces of pair_of_row.cc, 24 CTAs between those of 16 and 32 (160 GB/s).
 // assumed: a SendRecv and an all-reduce by LL as that all-reduce.

@@ -374,7 +374,8 @@ Mapped<RowWork> reads_and_products_of_row(const MeasuredRow& row, const configs:
 }
 
 // 32 CTAs of 256 threads for each SM of a green context read 512 MiB, one load of 16 bytes a round (green_ctx_bw_bench.cu of
-// shh8228/cuda-green-context-bandwidth-bench @2db4540). Loads by ld.global.cg are the same here: L1 holds nothing for a second read.
+// shh8228/cuda-green-context-bandwidth-bench @2db4540). Loads by ld.global.cg are the same here: L1 holds nothing for a second
+// read.
 Mapped<RowWork> reads_of_some_sms_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   const double sms = row.facts().sms.value_or(0);
   if (!(sms >= 1 && sms <= gpu.sm_count())) return not_mapped("dims_other: expected SMs=N, up to the GPU's");
@@ -384,9 +385,8 @@ Mapped<RowWork> reads_of_some_sms_of_row(const MeasuredRow& row, const configs::
   const std::string body =
       "LDG.E.128 R12, [R4.64] ; {bytes=512 stream=array}\nIADD3 R4, R4, R8, RZ\nFADD R7, R12, R7\nFADD R0, R13, R0\n"
       "FADD R9, R14, R9\nFADD R6, R15, R6\n";
-  RowWork work = work_of_text(
-      "reads of some SMs", row,
-      reading_kernel(gpu, ctas, kThreads / 32, "stream array read dram=1/1\n", loop(rounds, body)));
+  RowWork work = work_of_text("reads of some SMs", row,
+                              reading_kernel(gpu, ctas, kThreads / 32, "stream array read dram=1/1\n", loop(rounds, body)));
   work.clock_mhz = gpu.clock_mhz();
   work.rate_unit = "GB/s";
   work.shape = number(static_cast<uint64_t>(sms)) + " SMs";

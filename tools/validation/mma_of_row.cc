@@ -22,14 +22,14 @@ struct Product {
   std::string_view instruction;
 };
 constexpr std::array kProducts{
-    Product{"f16", 16, false, "HMMA.16816.F32"},         Product{"f16", 16, true, "HMMA.SP.16816.F32"},
-    Product{"f16", 32, true, "HMMA.SP.16832.F32"},       Product{"f16f16", 16, false, "HMMA.16816.F16"},
-    Product{"f16f16", 16, true, "HMMA.SP.16816.F16"},    Product{"f16f16", 32, true, "HMMA.SP.16832.F16"},
-    Product{"bf16", 16, false, "HMMA.16816.F32.BF16"},   Product{"bf16", 16, true, "HMMA.SP.16816.F32.BF16"},
-    Product{"bf16", 32, true, "HMMA.SP.16832.F32.BF16"}, Product{"tf32", 8, false, "HMMA.1688.F32.TF32"},
-    Product{"tf32", 8, true, "HMMA.SP.1688.F32.TF32"},   Product{"tf32", 16, true, "HMMA.SP.16816.F32.TF32"},
+    Product{"f16", 16, false, "HMMA.16816.F32"},           Product{"f16", 16, true, "HMMA.SP.16816.F32"},
+    Product{"f16", 32, true, "HMMA.SP.16832.F32"},         Product{"f16f16", 16, false, "HMMA.16816.F16"},
+    Product{"f16f16", 16, true, "HMMA.SP.16816.F16"},      Product{"f16f16", 32, true, "HMMA.SP.16832.F16"},
+    Product{"bf16", 16, false, "HMMA.16816.F32.BF16"},     Product{"bf16", 16, true, "HMMA.SP.16816.F32.BF16"},
+    Product{"bf16", 32, true, "HMMA.SP.16832.F32.BF16"},   Product{"tf32", 8, false, "HMMA.1688.F32.TF32"},
+    Product{"tf32", 8, true, "HMMA.SP.1688.F32.TF32"},     Product{"tf32", 16, true, "HMMA.SP.16816.F32.TF32"},
     Product{"fp8", 32, false, "QMMA.16832.F32.E4M3.E4M3"}, Product{"fp8", 64, true, "QMMA.SP.16864.F32.E4M3.E4M3"},
-    Product{"int8", 32, false, "IMMA.16832.S8.S8"},      Product{"int8", 32, true, "IMMA.SP.16832.S8.S8"},
+    Product{"int8", 32, false, "IMMA.16832.S8.S8"},        Product{"int8", 32, true, "IMMA.SP.16832.S8.S8"},
     Product{"int8", 64, true, "IMMA.SP.16864.S8.S8"},
 };
 
@@ -46,10 +46,12 @@ Mapped<RowWork> mma_sync_of_row(const MeasuredRow& row, const configs::Gpu& gpu)
   const uint64_t unrolled = whole(row.option("unroll")), instructions = whole(row.option("instructions per packet"));
   const auto k = count_of(row, "K");
   if (!k) return std::unexpected(k.error());
-  if (unrolled == 0 || unrolled > 64 || instructions == 0 || instructions > 64 || row.option("warps") != std::to_string(kCtas * kCtaWarps))
+  if (unrolled == 0 || unrolled > 64 || instructions == 0 || instructions > 64 ||
+      row.option("warps") != std::to_string(kCtas * kCtaWarps))
     return not_mapped("dims_other: expected warps=864, unroll and instructions per packet");
   if (variant == "sp") return not_mapped("ptxas replaces mma.sp without ordered metadata by code of its own, which is not known");
-  if (family == "int4") return not_mapped("sm_120 has no products of INT4: ptxas replaces them by code of its own, which is not known");
+  if (family == "int4")
+    return not_mapped("sm_120 has no products of INT4: ptxas replaces them by code of its own, which is not known");
   const bool sparse = variant == "ordered";
   const auto* const product = std::ranges::find_if(kProducts, [&](const Product& known) {
     return known.family == family && known.sparse == sparse && known.k * instructions == *k;

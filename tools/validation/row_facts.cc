@@ -143,9 +143,19 @@ constexpr std::array<std::string_view, 32> kNames{"timer",  "flush_bytes", "l2",
                                                   "tokens", "rows",        "cols",   "kv",         "kv_len",
                                                   "op",     "dims"};
 // The same of micro-kernels (micro_of_row.cc).
-constexpr std::array<std::string_view, 13> kMicroNames{
-    "box",    "sharing", "columns", "buffer per CTA", "block data", "total data set", "FMA per element", "loads per thread",
-    "family", "variant", "warps",   "unroll",         "instructions per packet"};
+constexpr std::array<std::string_view, 13> kMicroNames{"box",
+                                                       "sharing",
+                                                       "columns",
+                                                       "buffer per CTA",
+                                                       "block data",
+                                                       "total data set",
+                                                       "FMA per element",
+                                                       "loads per thread",
+                                                       "family",
+                                                       "variant",
+                                                       "warps",
+                                                       "unroll",
+                                                       "instructions per packet"};
 // Sizes that profiles of layers state (vllm_row.cc, varlen_of_row.cc).
 constexpr std::array<std::string_view, 9> kLayerNames{"TP",    "n_embd", "n_head", "n_kv",           "n_expanded",
                                                       "gated", "hidden", "world",  "kv before chunk"};
@@ -154,7 +164,8 @@ struct Prefix {
   std::string_view begins;
   std::string_view name;
 };
-constexpr std::array kPrefixes{Prefix{"shape ", "shape"}, Prefix{"F.linear randn -> ", "kernel"}, Prefix{"beside ", "launch beside"}};
+constexpr std::array kPrefixes{Prefix{"shape ", "shape"}, Prefix{"F.linear randn -> ", "kernel"},
+                               Prefix{"beside ", "launch beside"}};
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
