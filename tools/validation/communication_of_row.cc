@@ -26,8 +26,8 @@ struct Communication {
 //
 // DeepEP's rate. assumed: a token goes to the 4 nodes and about 7.6 GPUs of DeepSeek-V3's routing (swiglu's grid: 31,104 received
 // rows for 4,096 tokens), and each hop reads and writes local memory once. That is 1.2 GB in a dispatch of FP8 and 2.3 GB in a
-// combine of BF16, which take 3.1 to 3.6 and 5.8 to 6.5 ms in train.json: 370 and 390 GB/s, or 10.3 us for the 192 KiB that each of
-// 20 CTAs reads and writes for a chunk.
+// combine of BF16. In train.json they take 3.1 to 3.6 and 5.8 to 6.5 ms, so the rates are 370 and 390 GB/s. Each of 20 CTAs reads
+// and writes 192 KiB for a chunk, and takes 10.3 us for it at this rate.
 //
 // NCCL's rate. fitted: 2 and 8 CTAs as the all-reduces of pair_of_row.cc, 24 CTAs between those of 16 and 32 (160 GB/s).
 // assumed: a SendRecv and an all-reduce by LL as that all-reduce.
@@ -109,7 +109,7 @@ Mapped<configs::Kernel> communication_of_row(const MeasuredRow& row, double us, 
   configs::Kernel kernel;
   kernel.set_name("communication");
   kernel.set_stream(1);
-  kernel.set_priority(1);  // its CTAs are on the GPU before the other kernel's
+  kernel.set_priority(1);  // communication starts before the other kernel
   if (known->polls > 0) {
     fill_copy(*known, count, us, kernels, kernel);
   } else {
