@@ -4,7 +4,8 @@
 //   cast_tokens, swiglu_cast_tokens   a CTA a token; a warp takes 128 channels at a time, 4 of a lane, and finds their scale
 //   cast_channels                     tiles of 128 x 128 through shared memory, a scale for each column of a tile
 //   transpose_bytes, transpose_words  tiles of 128 x 128 through shared memory, with one word of padding a row
-//   norm_rows                         a CTA keeps a row in registers and takes every gridDim.x-th row, as Dao-AILab/flash-attention's
+//   norm_rows                         a CTA keeps a row in registers and takes every gridDim.x-th row, as
+//   Dao-AILab/flash-attention's
 //                                     csrc/layer_norm does: statistics in two passes over the registers, then the result
 //
 //   nvcc -O3 -std=c++17 -arch=sm_89 -cubin -o deepseek.cubin deepseek.cu
@@ -49,7 +50,8 @@ __device__ __forceinline__ void cast_group(float4 a, unsigned* out, float* scale
 
 using namespace operators;
 
-extern "C" __global__ void __launch_bounds__(128) cast_tokens(const bf16* x, uint8_t* out, float* scales, int rows, int columns, int powers, float least, int kind) {
+extern "C" __global__ void __launch_bounds__(128)
+    cast_tokens(const bf16* x, uint8_t* out, float* scales, int rows, int columns, int powers, float least, int kind) {
   const int64_t row = blockIdx.x;
   const int lane = threadIdx.x % kWarp;
 #pragma unroll 1
@@ -72,15 +74,15 @@ extern "C" __global__ void __launch_bounds__(128)
     const float4 gate = floats_of(*reinterpret_cast<const uint2*>(x + at));
     const float4 value = floats_of(*reinterpret_cast<const uint2*>(x + at + half));
     const auto swiglu = [](float g, float v) { return g / (1 + expf(-g)) * v; };
-    const float4 a = make_float4(swiglu(gate.x, value.x), swiglu(gate.y, value.y), swiglu(gate.z, value.z), swiglu(gate.w, value.w));
+    const float4 a =
+        make_float4(swiglu(gate.x, value.x), swiglu(gate.y, value.y), swiglu(gate.z, value.z), swiglu(gate.w, value.w));
     cast_group(a, reinterpret_cast<unsigned*>(out + row * half + group * kGroup + lane * 4),
-               scales + static_cast<int64_t>(group) * rows + row, powers != 0, least,
-               static_cast<__nv_fp8_interpretation_t>(kind));
+               scales + static_cast<int64_t>(group) * rows + row, powers != 0, least, static_cast<__nv_fp8_interpretation_t>(kind));
   }
 }
 
-// 256 threads: to load, 16 across the 128 columns of a tile and 16 down it; then a thread has two columns and 32 rows. Its four rows
-// of threads start 4 rows apart, so that their words lie in different banks (4 x 66 words of pitch: 8 banks).
+// 256 threads: to load, 16 across the 128 columns of a tile and 16 down it; then a thread has two columns and 32 rows. Its four
+// rows of threads start 4 rows apart, so that their words lie in different banks (4 x 66 words of pitch: 8 banks).
 extern "C" __global__ void __launch_bounds__(256)
     cast_channels(const bf16* x, uint8_t* out, float* scales, int rows, int columns, int powers, float least, int kind) {
   constexpr int kPitch = kTile + 4, kWords = kPitch / 2, kPart = 32;
@@ -135,8 +137,8 @@ extern "C" __global__ void __launch_bounds__(256)
   }
 }
 
-// A row of tiles of x[128, columns] in bytes. Each thread transposes 4 x 4 bytes in registers: its four words come from four rows, in
-// an order that puts the lanes' words into different banks (a pitch of 33 words).
+// A row of tiles of x[128, columns] in bytes. Each thread transposes 4 x 4 bytes in registers: its four words come from four rows,
+// in an order that puts the lanes' words into different banks (a pitch of 33 words).
 extern "C" __global__ void __launch_bounds__(512) transpose_bytes(const uint8_t* x, uint8_t* out, int rows, int columns) {
   constexpr int kWords = kTile / 4 + 1;
   __shared__ unsigned tile[kTile * kWords];
@@ -175,7 +177,8 @@ extern "C" __global__ void __launch_bounds__(512) transpose_words(const unsigned
   const int across = threadIdx.x % 32 * 4, down = threadIdx.x / 32;
 #pragma unroll
   for (int y = down; y < kTile; y += 16)
-    *reinterpret_cast<uint4*>(tile_of_words + y * kPitch + across) = *reinterpret_cast<const uint4*>(x + (row0 + y) * columns + across);
+    *reinterpret_cast<uint4*>(tile_of_words + y * kPitch + across) =
+        *reinterpret_cast<const uint4*>(x + (row0 + y) * columns + across);
   __syncthreads();
 #pragma unroll
   for (int y = down; y < kTile; y += 16) {
@@ -188,8 +191,8 @@ extern "C" __global__ void __launch_bounds__(512) transpose_words(const unsigned
   }
 }
 
-// With `add`, x + residual is stored and normalised. The store keeps the loads of later vectors behind it, with `add` or not: the
-// compiler does not know that the arrays are distinct.
+// With `add`, x + residual is stored and normalised. Each vector is loaded, tested for a residual, and stored before the next one,
+// as in the published source, so that up to 14 loads of a row follow each other.
 extern "C" __global__ void __launch_bounds__(128) norm_rows_7168(const bf16* x, const bf16* residual, const bf16* weight,
                                                                  bf16* sum_out, bf16* out, float* scales, int rows, int add) {
   constexpr int kThreads = 128, kVectors = 7, kColumns = kThreads * kVectors * 8;
@@ -211,6 +214,7 @@ extern "C" __global__ void __launch_bounds__(128) norm_rows_7168(const bf16* x, 
         for (int i = 0; i < 8; ++i) a.at[i] += b.at[i];
         store(sum_out + at, a);
       }
+      asm volatile("" ::: "memory");  // the next vector's loads stay behind
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         held[v][i] = a.at[i];
