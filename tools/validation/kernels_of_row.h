@@ -43,6 +43,8 @@ struct RowWork {
 Mapped<configs::ElementType> element_type_of(const MeasuredRow& row);
 // Type, batch, heads and head dimension of an attention row; `seqlen` as keys.
 Mapped<configs::AttentionShape> attention_shape_of(const MeasuredRow& row);
+// The same with as many queries as keys, and with `causal`. Not mapped: windows, and values of another width.
+Mapped<configs::AttentionShape> square_attention_of_row(const MeasuredRow& row);
 // Returns a whole number from a column. Not mapped if the cell is empty or other text.
 Mapped<uint64_t> count_of(const MeasuredRow& row, const std::string& column);
 
@@ -97,6 +99,12 @@ void put_few_rows_in_columns(configs::HopperGemm& gemm);
 // after a backward pass and, if causal, the clearing of FlashAttention-3's tile counter (hopper/flash_api.cpp, torch::zeros).
 // FlashAttention-4 runs at the sustained clock under the power cap, if the GPU file has a power model and the row states no clock.
 Mapped<RowWork> attention_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
+// Attention by PyTorch's matrix products and softmax, as FlashAttention's benchmarks define their baseline
+// (benchmarks/benchmark_flash_attention.py, attention_pytorch): copies of q, k and v, two batched products and a softmax, and if
+// causal the addition of a mask. The backward pass has four products. On GPUs before sm_90 a batch is simulated as rows of one
+// product. `folder`: launch descriptions.
+bool by_torch(const MeasuredRow& row);
+Mapped<RowWork> torch_attention_of_row(const MeasuredRow& row, const configs::Gpu& gpu, const std::string& folder);
 // Attention of a decode step by FlashAttention-2, -3 or FlashInfer: one query per head, or N for q=N in dims_other; `seqlen` keys.
 // "page N" and "N splits" in the implementation's name are used. Work is the bytes of keys and values.
 Mapped<RowWork> decode_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
