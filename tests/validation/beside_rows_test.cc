@@ -125,8 +125,8 @@ TEST(CoRunRows, AreMappedOrRefused) {
   EXPECT_EQ(deepseek.rows, 153);
   EXPECT_EQ(deepseek.mapped, 106);
   const Counted hta = counted("hta.csv");
-  EXPECT_EQ(hta.rows, 99);
-  EXPECT_EQ(hta.mapped, 99);
+  EXPECT_EQ(hta.rows, 145);
+  EXPECT_EQ(hta.mapped, 145);
 }
 
 }  // namespace
