@@ -44,6 +44,23 @@ TEST(Names, TilesOfATranspositionCoverItsGrid) {
   EXPECT_EQ(tiles.values.at("rows"), "4096");
 }
 
+TEST(Names, APassWhoseNameIsCutOffHasTheOperatorsType) {
+  LaunchShape shape{
+      .name = "at::native::vectorized_elementwise_kernel<4, at::native::tanh_kernel_cuda(at::TensorIteratorBase&)::{lamb",
+      .grid = {1024, 1, 1},
+      .block = {128, 1, 1},
+      .registers_per_thread = 20,
+      .shared_memory_bytes = 0,
+      .op = {.name = "aten::tanh", .inputs = {{1024, 512}}, .types = {"float"}}};
+  const Sizes pass = sizes(shape);
+  EXPECT_THAT(pass.missing, IsEmpty());
+  EXPECT_EQ(pass.values.at("elements"), "524288");
+  EXPECT_EQ(pass.values.at("element_bytes"), "4");
+  EXPECT_EQ(pass.values.at("operation"), "SCALE");
+  shape.op = {};
+  EXPECT_EQ(sizes(shape).missing, "neither the name nor the operator says the type of its elements");
+}
+
 TEST(Names, TileStagesTypeAndLayoutOfCutlass) {
   const NamedKernel named = NameTable::embedded().find(kCutlass);
   ASSERT_NE(named.rule, nullptr);
