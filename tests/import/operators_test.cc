@@ -202,6 +202,31 @@ const ArrayReport& array_of(const Imported& imported, const std::string& name) {
 }
 
 // A lane reads an element of another row: 32 sectors for 64 or 128 bytes.
+// A cast reads two bytes of an element and writes one, and a scale for 128 elements, whose sectors may be touched for one word.
+TEST(Operators, OfDeepSeeksCastsHoldThreeBytesAnElement) {
+  for (const char* name : {"deepseek_cast_tokens", "deepseek_cast_channels"}) {
+    const auto kernel = imported_rows(name, kRows);
+    ASSERT_TRUE(kernel) << kernel.error().text();
+    EXPECT_EQ(array_of(*kernel, "x").touched, 2 * kElements) << name;
+    EXPECT_EQ(array_of(*kernel, "out").touched, kElements) << name;
+    EXPECT_LT(array_of(*kernel, "scales").touched, kElements / 8) << name;
+  }
+}
+
+// A tile of 128 x 128 is read and written once; the norm of 7,168 columns reads or writes a row four times with the residual.
+TEST(Operators, OfDeepSeeksTranspositionsAndNormAreTouchedOnce) {
+  const auto bytes = imported("deepseek_transpose_bytes", {"parameter.columns.value=4096"});
+  ASSERT_TRUE(bytes) << bytes.error().text();
+  EXPECT_EQ(array_of(*bytes, "x").touched, 128 * 4096);
+  EXPECT_EQ(array_of(*bytes, "out").touched, 128 * 4096);
+  const auto words = imported("deepseek_transpose_words", {"parameter.rows.value=1024"});
+  ASSERT_TRUE(words) << words.error().text();
+  EXPECT_EQ(array_of(*words, "out").touched, 1024 * 128 * 4);
+  const auto norm = imported("deepseek_norm_rows", {"parameter.rows.value=512", "grid.x=64"});
+  ASSERT_TRUE(norm) << norm.error().text();
+  for (const char* array : {"x", "residual", "sum", "out"}) EXPECT_EQ(array_of(*norm, array).touched, 512 * 14336) << array;
+}
+
 TEST(Operators, TransposeByStrides) {
   const auto bf16 = imported("torch_transpose", {"parameter.elements.value=1048576", "parameter.columns.value=2048",
                                                  "parameter.rows_divisor.value=512", "parameter.rows_shift.value=9"});

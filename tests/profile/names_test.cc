@@ -30,6 +30,37 @@ std::string family(const std::string& name) {
 
 Sizes sizes(const LaunchShape& shape) { return sizes_of(NameTable::embedded().find(shape.name), shape); }
 
+TEST(Names, TilesOfATranspositionCoverItsGrid) {
+  const LaunchShape shape{.name = "void cuda::per_channel_cast_and_transpose<256, 128, false, false, true, false, true>(int)",
+                          .grid = {56, 32, 1},
+                          .block = {256, 1, 1},
+                          .registers_per_thread = 40,
+                          .shared_memory_bytes = 33792,
+                          .op = {}};
+  EXPECT_EQ(family(shape.name), "DeepSeek's cast and transposition");
+  const Sizes tiles = sizes(shape);
+  EXPECT_THAT(tiles.missing, IsEmpty());
+  EXPECT_EQ(tiles.values.at("columns"), "7168");
+  EXPECT_EQ(tiles.values.at("rows"), "4096");
+}
+
+TEST(Names, APassWhoseNameIsCutOffHasTheOperatorsType) {
+  LaunchShape shape{
+      .name = "at::native::vectorized_elementwise_kernel<4, at::native::tanh_kernel_cuda(at::TensorIteratorBase&)::{lamb",
+      .grid = {1024, 1, 1},
+      .block = {128, 1, 1},
+      .registers_per_thread = 20,
+      .shared_memory_bytes = 0,
+      .op = {.name = "aten::tanh", .inputs = {{1024, 512}}, .types = {"float"}}};
+  const Sizes pass = sizes(shape);
+  EXPECT_THAT(pass.missing, IsEmpty());
+  EXPECT_EQ(pass.values.at("elements"), "524288");
+  EXPECT_EQ(pass.values.at("element_bytes"), "4");
+  EXPECT_EQ(pass.values.at("operation"), "SCALE");
+  shape.op = {};
+  EXPECT_EQ(sizes(shape).missing, "neither the name nor the operator says the type of its elements");
+}
+
 TEST(Names, TileStagesTypeAndLayoutOfCutlass) {
   const NamedKernel named = NameTable::embedded().find(kCutlass);
   ASSERT_NE(named.rule, nullptr);

@@ -152,6 +152,36 @@ TEST_F(Rows, ABlackwellGemmRunsAtTheClockThatItsSourceSet) {
   EXPECT_NE(set.runs.front().scenario.gpu().clock(), configs::POWER);
 }
 
+TEST_F(Rows, AttentionByPyTorchIsProductsAndASoftmax) {
+  const std::string shape = "PyTorch eager,fp16,4,16,2048,128,0,80,TFLOPS";
+  const Comparison forward = map(kAttention, "S1,ATTN,H100,attention fwd," + shape);
+  ASSERT_EQ(forward.runs.size(), 6);  // copies of q, k and v, a product, softmax, a product
+  EXPECT_EQ(forward.runs[3].scenario.kernel(0).hopper_gemm().grouped().groups(), 64);
+  EXPECT_EQ(forward.runs[3].scenario.kernel(0).hopper_gemm().k(), 128);
+  EXPECT_THAT(forward.runs[4].scenario.kernel(0).listing().path(), HasSubstr("torch_sm_80.sass"));
+  EXPECT_EQ(forward.runs[5].scenario.kernel(0).hopper_gemm().n(), 128);
+  EXPECT_DOUBLE_EQ(forward.work, 4.0 * 2048 * 2048 * 128 * 64);
+  EXPECT_EQ(map(kAttention, "S1,ATTN,H100,attention bwd," + shape).runs.size(), 11);
+  EXPECT_EQ(map(kAttention, "S1,ATTN,H100,attention fwd+bwd," + shape).runs.size(), 17);
+  EXPECT_EQ(map(kAttention, "S1,ATTN,H100,attention fwd,PyTorch eager,fp16,4,16,2048,128,1,40,TFLOPS").runs.size(), 7);
+  // Rows of one product.
+  EXPECT_EQ(map(kAttention, "S1,ATTN,A100,attention fwd," + shape).runs[3].scenario.kernel(0).ampere_gemm().m(), 64 * 2048);
+  EXPECT_EQ(mistake(kAttention + "\nS1,ATTN,A100,attention fwd,PyTorch eager,fp16,4,16,2048,64,0,40,TFLOPS\n"),
+            "reason: products of head_dim 64 need a shallower loop of mma.sync than known");
+  EXPECT_EQ(mistake(kAttention + "\nS1,ATTN,H100,attention,PyTorch eager,fp16,4,16,2048,64,0,40,TFLOPS\n"),
+            "reason: expected attention fwd, attention bwd or attention fwd+bwd");
+  EXPECT_EQ(mistake(kAttention + ",dropout\nS1,ATTN,H100,attention fwd,PyTorch eager,fp16,4,16,2048,64,0,40,TFLOPS,0.1\n"),
+            "reason: attention by PyTorch with dropout is not known");
+}
+
+TEST_F(Rows, PyTorchsCopyOfFlashAttentionIsTheSecond) {
+  for (const char* name : {"sdpa flash", "flash_attn 2.7.4"}) {
+    const Comparison attention =
+        map(kAttention, "S1,ATTN,GB300,attention fwd," + std::string(name) + ",bf16,1,32,8192,128,1,397,TFLOPS");
+    EXPECT_TRUE(attention.runs.front().scenario.kernel(0).has_flash_attention_2()) << name;
+  }
+}
+
 TEST_F(Rows, ABackwardPassHasThreeKernelsAndBothHaveFour) {
   const std::string shape = "FlashAttention-2,fp16,2,16,8192,128,1,300,TFLOPS";
   const Comparison backward = map(kAttention, "S1,ATTN,H100,attention bwd," + shape);

@@ -22,8 +22,7 @@ TEST_F(Rows, AStreamOfProductsIsCommittedEveryDepthProducts) {
 }
 
 TEST_F(Rows, ALatencyIsThatOfOneProductAtATime) {
-  const Comparison single =
-      map(kHeader, "M1,GEMM,B200,tcgen05.mma single latency,PTX,BF16,128,64,operands=SS;cta_group=1,168,clk");
+  const Comparison single = map(kHeader, "M1,GEMM,B200,tcgen05.mma single latency,PTX,BF16,128,64,operands=SS;cta_group=1,168,clk");
   EXPECT_THAT(text_of(single), HasSubstr("loop 1\nUTCHMMA gdesc[UR4]"));
   EXPECT_EQ(single.family, "tcgen05 latency");
 }
@@ -52,9 +51,55 @@ TEST_F(Rows, TilesThatCtasShareComeFromDramOnce) {
   EXPECT_THAT(multicast, testing::Not(HasSubstr("copier4")));
 }
 
+TEST_F(Rows, ProductsOfAWarpFormOneChain) {
+  const std::string header = "id,category,gpu,kernel,impl,dtype,M,N,K,dims_other,value,unit";
+  const std::string row = "M1,GEMM,RTX 5090,mma.sync sparse packet (throughput),PTX,bf16xbf16,16,8,";
+  const std::string rest = ",\"family=bf16;variant=ordered;warps=864;unroll=8;instructions per packet=1\",8,clk";
+  const Comparison chain = map(header, row + "32" + rest);
+  EXPECT_THAT(text_of(chain), HasSubstr("grid all*108\nrole multiplier warps=8\nloop 4096\nHMMA.SP.16832.F32.BF16 R4"));
+  // Eight packets are counted, and one is run.
+  EXPECT_NEAR(chain.measured, 8.0 * 8 * 4096 / chain.runs.front().scenario.gpu().clock_mhz(), 1e-9);
+  EXPECT_EQ(mistake(header + "\n" + row + "64" + rest + "\n"), "reason: no instruction for ordered products of bf16, K 64");
+  const auto reason = [&](const std::string& family, const std::string& variant, const std::string& warps) {
+    return mistake(header + "\nM1,GEMM,RTX 5090,mma.sync packet,PTX,x,16,8,32,\"family=" + family + ";variant=" + variant +
+                   ";warps=" + warps + ";unroll=8;instructions per packet=1\",8,clk\n");
+  };
+  EXPECT_EQ(reason("bf16", "ordered", "64"), "reason: dims_other: expected warps=864, unroll and instructions per packet");
+  EXPECT_EQ(reason("f16", "sp", "864"),
+            "reason: ptxas replaces mma.sp without ordered metadata by code of its own, which is not known");
+  EXPECT_EQ(reason("int4", "dense", "864"),
+            "reason: sm_120 has no products of INT4: ptxas replaces them by code of its own, which is not known");
+}
+
+TEST_F(Rows, IntegerProductsOfAGeForceRunAtTheFullRate) {
+  const std::string header = "id,category,gpu,kernel,impl,dtype,M,N,K,dims_other,value,unit";
+  const auto scale = [&](const std::string& family, const std::string& k) {
+    return map(header, "M1,GEMM,RTX 5090,mma.sync packet,PTX,x,16,8," + k + ",\"family=" + family +
+                           ";variant=ordered;warps=864;unroll=8;instructions per packet=1\",8,clk")
+        .runs.front()
+        .scenario.gpu()
+        .sm()
+        .tensor()
+        .scale();
+  };
+  EXPECT_EQ(scale("int8", "64"), 1);
+  EXPECT_EQ(scale("fp8", "64"), 0.5);
+}
+
+TEST_F(Rows, AGreenContextHasSoManySms) {
+  const std::string header = "id,category,gpu,kernel,impl,dims_other,value,unit";
+  const std::string row = "M1,MEM,RTX A6000,streaming read on a green context of N SMs,__ldg,SMs=";
+  const Comparison reads = map(header, row + "4,168,GB/s");
+  EXPECT_EQ(reads.runs.front().scenario.gpu().sm_count(), 4);
+  EXPECT_THAT(text_of(reads), HasSubstr("grid all*128\n"));
+  EXPECT_EQ(reads.work, 536870912);
+  EXPECT_EQ(mistake(header + "\n" + row + "85,168,GB/s\n"), "reason: dims_other: expected SMs=N, up to the GPU's");
+}
+
 TEST_F(Rows, SmallPassesHaveTheThreadsOfTheBestColumn) {
-  const std::string row = "M1,MEM,H200,back-to-back small SCALE kernels,\"gpu-small-kernels, stream\",fp64,,,"
-                          "elements=53097;volume=829kB;columns=253/298/320/326/328/326,328,GB/s";
+  const std::string row =
+      "M1,MEM,H200,back-to-back small SCALE kernels,\"gpu-small-kernels, stream\",fp64,,,"
+      "elements=53097;volume=829kB;columns=253/298/320/326/328/326,328,GB/s";
   const Comparison passes = map(kHeader, row);
   const configs::Elementwise& pass = passes.runs.front().scenario.kernel(0).elementwise();
   EXPECT_EQ(pass.threads_per_cta(), 512U);

@@ -35,6 +35,14 @@ TEST(RowFacts, ALaunchHasItsAxes) {
   EXPECT_EQ(facts.shared_bytes, 231424);
 }
 
+TEST(RowFacts, AnotherLaunchAndTheTimeAloneAreRead) {
+  const RowFacts facts =
+      read_phrases("grid=56x32x1", "n=2;beside ep::combine<8, 16> grid=20x1x1 block=800x1x1;alone_median=41.5(n=2)").facts;
+  EXPECT_EQ(facts.named.at("launch beside"), "ep::combine<8, 16> grid=20x1x1 block=800x1x1");
+  EXPECT_EQ(facts.alone_us, 41.5);
+  EXPECT_EQ(facts.grid_x, 56);
+}
+
 TEST(RowFacts, MembersOfAnObjectAreNames) {
   const RowFacts facts = read_phrases(R"(H=1024; {"M": 2048, "dtype": "torch.bfloat16", "eps": 1e-6})", "").facts;
   EXPECT_EQ(facts.named.at("H"), "1024");

@@ -110,7 +110,8 @@ class Reader {
 
   void make() {
     const bool product = rule_.sizes() == PRODUCT;
-    const bool as_traced = on_.traced && !(product && values_["tile_m"].empty());
+    const bool lacks_tile = rule_.settings().find("{tile_m}") != std::string::npos && values_["tile_m"].empty();
+    const bool as_traced = on_.traced && !(product && lacks_tile);
     set("ctas", shape_.ctas());
     if (product && rule_.mma_sync() && as_traced) {
       stack_rows();

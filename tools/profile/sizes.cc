@@ -37,6 +37,10 @@ class Finder {
       case ROWS:
         find_rows();
         break;
+      case TILES:
+        set("columns", product(shape_.grid[0], group("tile")));
+        set("rows", product(shape_.grid[1], group("tile")));
+        break;
       case ATTENTION:
         find_attention();
         break;

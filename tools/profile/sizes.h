@@ -24,6 +24,7 @@ struct Sizes {
 //              Checked, if a CTA has one tile: the grid is that of CUTLASS's swizzles by 1, 2, 4, 8 or 16.
 //   ELEMENTS   CTAs x threads x elements per thread. Checked: a thread has 1 to 32 elements.
 //   ROWS       missing without the operator's first tensor. Checked: no more than two rows per warp.
+//   TILES      columns of grid.x tiles, rows of grid.y tiles, whatever the operator says.
 //   ATTENTION  queries of whole tiles, batch and heads of grid.y and grid.z. Checked: the grid's three extents.
 Sizes sizes_of(const NamedKernel& named, const LaunchShape& shape);
 

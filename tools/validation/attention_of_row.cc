@@ -42,36 +42,15 @@ std::string_view generator_of(const std::string& implementation) {
   for (const std::string_view name : {"FlashAttention-3", "FA3", "flash_attention_3"}) {
     if (implementation.starts_with(name)) return "flash_attention_3";
   }
-  for (const std::string_view name : {"FlashAttention-2", "flash-attn 2", "FA2", "flash_attention_2"}) {
+  // "sdpa flash": PyTorch's copy of FlashAttention-2.
+  for (const std::string_view name :
+       {"FlashAttention-2", "flash-attn 2", "flash_attn 2", "FA2", "flash_attention_2", "sdpa flash"}) {
     if (implementation.starts_with(name)) return "flash_attention_2";
   }
   return "";
 }
 
 double dropout_of(const MeasuredRow& row) { return row.number("dropout").value_or(row.text("dropout").empty() ? 0 : 1); }
-
-Mapped<configs::AttentionShape> shape_of(const MeasuredRow& row) {
-  configs::AttentionShape shape;
-  const auto type = element_type_of(row);
-  if (!type) return std::unexpected(type.error());
-  shape.set_type(*type);
-  for (const std::string column : {"batch", "heads", "seqlen", "head_dim"}) {
-    const auto count = count_of(row, column);
-    if (!count) return std::unexpected(count.error());
-    if (column == "batch") shape.set_batch(*count);
-    if (column == "heads") shape.set_heads(*count);
-    if (column == "seqlen") shape.set_queries(*count);
-    if (column == "head_dim") shape.set_head_dim(static_cast<uint32_t>(*count));
-  }
-  shape.set_kv_heads(row.count("kv_heads").value_or(shape.heads()));
-  const auto causal = is_causal(row);
-  if (!causal) return std::unexpected(causal.error());
-  shape.set_causal(*causal);
-  if (!row.option("window").empty()) return not_mapped("attention in a window has no generator");
-  if (const auto dv = row.option("head_dim_v"); !dv.empty() && dv != row.text("head_dim"))
-    return not_mapped("values of another width than keys have no generator");
-  return shape;
-}
 
 configs::Kernel pass_kernel(std::string_view generator, const configs::AttentionShape& shape, configs::AttentionPass pass) {
   configs::Kernel kernel;
@@ -130,6 +109,29 @@ configs::Kernel clearing() {
 
 }  // namespace
 
+Mapped<configs::AttentionShape> square_attention_of_row(const MeasuredRow& row) {
+  configs::AttentionShape shape;
+  const auto type = element_type_of(row);
+  if (!type) return std::unexpected(type.error());
+  shape.set_type(*type);
+  for (const std::string column : {"batch", "heads", "seqlen", "head_dim"}) {
+    const auto count = count_of(row, column);
+    if (!count) return std::unexpected(count.error());
+    if (column == "batch") shape.set_batch(*count);
+    if (column == "heads") shape.set_heads(*count);
+    if (column == "seqlen") shape.set_queries(*count);
+    if (column == "head_dim") shape.set_head_dim(static_cast<uint32_t>(*count));
+  }
+  shape.set_kv_heads(row.count("kv_heads").value_or(shape.heads()));
+  const auto causal = is_causal(row);
+  if (!causal) return std::unexpected(causal.error());
+  shape.set_causal(*causal);
+  if (!row.option("window").empty()) return not_mapped("attention in a window has no generator");
+  if (const auto dv = row.option("head_dim_v"); !dv.empty() && dv != row.text("head_dim"))
+    return not_mapped("values of another width than keys have no generator");
+  return shape;
+}
+
 Mapped<RowWork> attention_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   if (of_varlen_profiler(row)) return varlen_of_row(row, gpu);
   const Pass* pass = nullptr;
@@ -139,7 +141,7 @@ Mapped<RowWork> attention_of_row(const MeasuredRow& row, const configs::Gpu& gpu
   if (pass == nullptr) return not_mapped("no generator for " + escape::quoted(row.text("kernel")));
   const std::string_view generator = generator_of(row.text("impl"));
   if (generator.empty()) return not_mapped("no generator for attention by " + escape::quoted(row.text("impl")));
-  auto shape = shape_of(row);
+  auto shape = square_attention_of_row(row);
   if (!shape) return std::unexpected(shape.error());
   if (generator == "flash_attention_3" && pass->backward && shape->head_dim() != 64 && shape->head_dim() != 128)
     return not_mapped("FlashAttention-3's backward pass has a generator for head_dim 64 and 128 only");

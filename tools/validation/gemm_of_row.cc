@@ -95,16 +95,6 @@ Mapped<void> fill_simt(const MeasuredRow& row, configs::AmpereGemm& gemm) {
   return {};
 }
 
-// GeForce parts halve the rate of products with sums in FP32, but not of integer products (NVIDIA GA102 and AD102 whitepapers, peak
-// rates) or block-scaled products (gau-nernst/learn-cuda, 08_row_scaled_mm). The peak of the latter two is twice the data sheet's
-// for 8 bits.
-void run_unhalved(const configs::Gpu& gpu, RowWork& work) {
-  if (!gpu.name().starts_with("GeForce") || !gpu.sm().tensor().has_scale()) return;
-  work.settings.emplace_back("gpu.sm.tensor.scale=1");
-  if (gpu.data_sheet().has_fp8_tflops())
-    work.settings.push_back("gpu.data_sheet.fp8_tflops=" + std::to_string(2 * gpu.data_sheet().fp8_tflops()));
-}
-
 std::optional<uint64_t> count_in(const std::string& text) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -201,6 +191,13 @@ Mapped<void> time_blackwell(const MeasuredRow& row, const configs::Gpu& gpu, con
 }
 
 }  // namespace
+
+void run_unhalved(const configs::Gpu& gpu, RowWork& work) {
+  if (!gpu.name().starts_with("GeForce") || !gpu.sm().tensor().has_scale()) return;
+  work.settings.emplace_back("gpu.sm.tensor.scale=1");
+  if (gpu.data_sheet().has_fp8_tflops())
+    work.settings.push_back("gpu.data_sheet.fp8_tflops=" + std::to_string(2 * gpu.data_sheet().fp8_tflops()));
+}
 
 Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   const std::string& architecture = gpu.architecture();

@@ -43,6 +43,8 @@ struct RowWork {
 Mapped<configs::ElementType> element_type_of(const MeasuredRow& row);
 // Type, batch, heads and head dimension of an attention row; `seqlen` as keys.
 Mapped<configs::AttentionShape> attention_shape_of(const MeasuredRow& row);
+// The same with as many queries as keys, and with `causal`. Not mapped: windows, and values of another width.
+Mapped<configs::AttentionShape> square_attention_of_row(const MeasuredRow& row);
 // Returns a whole number from a column. Not mapped if the cell is empty or other text.
 Mapped<uint64_t> count_of(const MeasuredRow& row, const std::string& column);
 
@@ -80,6 +82,10 @@ Mapped<void> fill_from_options(const MeasuredRow& row, google::protobuf::Message
 // calls, unless a profiler measured the kernel. The clock there is the sustained clock under the power cap, if the GPU file has a
 // power model and the row states no clock.
 Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
+// Doubles a GeForce part's rate of products: it is halved for sums in FP32, but not for integer products (NVIDIA GA102 and AD102
+// whitepapers, peak rates) or block-scaled products (gau-nernst/learn-cuda, 08_row_scaled_mm). The peak of the latter two is twice
+// the data sheet's for 8 bits.
+void run_unhalved(const configs::Gpu& gpu, RowWork& work);
 // True if the row ran one CTA on one SM (SEMI's cutlass_gemm_mainloop, 20 launches).
 bool of_one_sm(const MeasuredRow& row);
 // Fills in a GEMM of Blackwell: tile, CTAs and stages as the row's `impl` states them, otherwise the kernel of its library. Not
@@ -93,6 +99,12 @@ void put_few_rows_in_columns(configs::HopperGemm& gemm);
 // after a backward pass and, if causal, the clearing of FlashAttention-3's tile counter (hopper/flash_api.cpp, torch::zeros).
 // FlashAttention-4 runs at the sustained clock under the power cap, if the GPU file has a power model and the row states no clock.
 Mapped<RowWork> attention_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
+// Attention by PyTorch's matrix products and softmax, as FlashAttention's benchmarks define their baseline
+// (benchmarks/benchmark_flash_attention.py, attention_pytorch): copies of q, k and v, two batched products and a softmax, and if
+// causal the addition of a mask. The backward pass has four products. On GPUs before sm_90 a batch is simulated as rows of one
+// product. `folder`: launch descriptions.
+bool by_torch(const MeasuredRow& row);
+Mapped<RowWork> torch_attention_of_row(const MeasuredRow& row, const configs::Gpu& gpu, const std::string& folder);
 // Attention of a decode step by FlashAttention-2, -3 or FlashInfer: one query per head, or N for q=N in dims_other; `seqlen` keys.
 // "page N" and "N splits" in the implementation's name are used. Work is the bytes of keys and values.
 Mapped<RowWork> decode_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
@@ -112,6 +124,11 @@ Mapped<void> expect_dropout_stated(const MeasuredRow& row, const configs::Kernel
 bool is_micro_row(const MeasuredRow& row);
 Mapped<RowWork> micro_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 
+// Chains of mma.sync on 108 SMs, two warps a sub-core (sm120_mma_sparse of lookup1980/microbench-blackwell). Each iteration has one
+// packet of one or two dependent products. The source counts `unroll` packets in it, but stores only the first one's result, and
+// ptxas removes the others. Not mapped: instructions that ptxas replaces by longer code on sm_120.
+Mapped<RowWork> mma_sync_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
+
 // Philox bits. dims_other holds the fields of configs.Philox: rounds=7;threshold_bits=32;heads=16;queries=4096;keys=4096.
 Mapped<RowWork> philox_of_row(const MeasuredRow& row);
 
@@ -128,6 +145,11 @@ Mapped<RowPair> pair_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 
 // HFuse's trace of a V100: a kernel of PyTorch alone, or two of them in one kernel.
 Mapped<RowPair> fused_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
+
+// The communication kernel that a row of a profile names beside its own launch ("beside NAME grid=AxBxC"), long enough to outlast a
+// kernel of `us` microseconds. `kernels`: the folder of listings. Not mapped if its room or its rate is not known.
+Mapped<configs::Kernel> communication_of_row(const MeasuredRow& row, double us, const configs::Gpu& gpu,
+                                             const std::string& kernels);
 
 // One pass over arrays. dims_other holds the fields of configs.Elementwise: operation=TRIAD;elements=33554432;element_bytes=8.
 Mapped<RowWork> memory_of_row(const MeasuredRow& row);

@@ -126,7 +126,7 @@ Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu, const s
   if (is_micro_row(row)) return micro_of_row(row, gpu);
   const std::string& category = row.text("category");
   if (category == "GEMM") return gemm_of_row(row, gpu);
-  if (category == "ATTN") return attention_of_row(row, gpu);
+  if (category == "ATTN") return by_torch(row) ? torch_attention_of_row(row, gpu, operators) : attention_of_row(row, gpu);
   if (category == "DECODE") return decode_of_row(row, gpu);
   if (category == "RNG") return philox_of_row(row);
   if (category == "MEM" && row.option("operation").empty()) return operator_of_row(row, gpu, operators);

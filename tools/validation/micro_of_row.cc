@@ -423,6 +423,27 @@ Mapped<RowWork> l1_loads_of_row(const MeasuredRow& row, const configs::Gpu& gpu)
   return work;
 }
 
+// 32 CTAs of 256 threads for each SM of a green context read 512 MiB, one load of 16 bytes a round (green_ctx_bw_bench.cu of
+// shh8228/cuda-green-context-bandwidth-bench @2db4540). Loads by ld.global.cg are the same here: L1 holds nothing for a second
+// read.
+Mapped<RowWork> reads_of_some_sms_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
+  const double sms = row.facts().sms.value_or(0);
+  if (!(sms >= 1 && sms <= gpu.sm_count())) return not_mapped("dims_other: expected SMs=N, up to the GPU's");
+  constexpr uint64_t kThreads = 256, kBytes = uint64_t{512} << 20, kLoadBytes = 16;
+  const uint64_t ctas = 32 * static_cast<uint64_t>(sms);
+  const uint64_t rounds = kBytes / (ctas * kThreads * kLoadBytes);
+  const std::string body =
+      "LDG.E.128 R12, [R4.64] ; {bytes=512 stream=array}\nIADD3 R4, R4, R8, RZ\nFADD R7, R12, R7\nFADD R0, R13, R0\n"
+      "FADD R9, R14, R9\nFADD R6, R15, R6\n";
+  RowWork work = work_of_text("reads of some SMs", row,
+                              reading_kernel(gpu, ctas, kThreads / 32, "stream array read dram=1/1\n", loop(rounds, body)));
+  work.clock_mhz = gpu.clock_mhz();
+  work.rate_unit = "GB/s";
+  work.shape = number(static_cast<uint64_t>(sms)) + " SMs";
+  work.work = static_cast<double>(rounds * ctas * kThreads * kLoadBytes);
+  return work;
+}
+
 using Mapper = Mapped<RowWork> (*)(const MeasuredRow&, const configs::Gpu&);
 struct MicroKernel {
   std::string_view begins;  // the row's kernel
@@ -433,6 +454,7 @@ constexpr std::array kMicroKernels{
                 [](const MeasuredRow& row, const configs::Gpu& gpu) { return products_of_row(row, gpu, false); }},
     MicroKernel{"tcgen05.mma single latency",
                 [](const MeasuredRow& row, const configs::Gpu& gpu) { return products_of_row(row, gpu, true); }},
+    MicroKernel{"mma.sync ", mma_sync_of_row},
     MicroKernel{"LDGSTS streaming read", asynchronous_copies_of_row},
     MicroKernel{"TMA 2D streaming read", bulk_loads_of_row},
     MicroKernel{"TMA 2D shared read", shared_loads_of_row},
@@ -440,6 +462,7 @@ constexpr std::array kMicroKernels{
     MicroKernel{"L1 hit load, ", l1_loads_of_row},
     MicroKernel{"repeated read of one per-CTA buffer", reads_by_each_sm_of_row},
     MicroKernel{"shared read of one buffer by all SMs", reads_by_all_sms_of_row},
+    MicroKernel{"streaming read on a green context", reads_of_some_sms_of_row},
     MicroKernel{"streaming read of 2 arrays + FFMA chain", reads_and_products_of_row},
 };
 

@@ -17,24 +17,6 @@ constexpr uint64_t kFlushBytes = 268435456;  // triton.testing.do_bench and cuDN
 
 bool says(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
 
-Mapped<configs::Kernel> kernel_of(const OperatorLaunch& launch, const std::string& folder) {
-  configs::Kernel kernel;
-  kernel.set_name("pass");
-  if (launch.pass) {
-    *kernel.mutable_elementwise() = *launch.pass;
-    return kernel;
-  }
-  const fs::path file = fs::path(folder) / (launch.name + ".textproto");
-  auto description = configs::load_kernel_launch(file.string(), launch.settings);
-  if (!description && !fs::exists(file)) return not_mapped("no operator " + launch.name);
-  if (!description) return mistaken(description.error());
-  if (const auto sized = configs::with_sizes(*description, {}); !sized)
-    return not_mapped(launch.name + ": " + sized.error().message);
-  kernel.mutable_listing()->set_path(fs::absolute(fs::path(folder) / description->listing()).string());
-  *kernel.mutable_listing()->mutable_description() = *std::move(description);
-  return kernel;
-}
-
 std::string read_of(const configs::Gpu& gpu) { return gpu.architecture() == "sm_70" ? "stream_read_sm_70" : "stream_read"; }
 
 // Makes passes over the bytes that the program touches before the launch, and tells the kernel which of them are its tensors.
@@ -49,7 +31,7 @@ Mapped<std::vector<configs::Kernel>> kernels_before(const OperatorLaunch& launch
       fill.set_element_bytes(kElementBytes);
       fill.set_elements(touched.bytes / kElementBytes);
     }
-    auto made = kernel_of(pass, folder);
+    auto made = operator_kernel(pass, folder);
     if (!made) return std::unexpected(made.error());
     made->set_name("before" + std::to_string(before.size()));
     if (!touched.stream.empty()) {
@@ -87,7 +69,7 @@ Mapped<RowWork> stream_of_row(const MeasuredRow& row, const configs::Gpu& gpu, c
   work.settings = {"gpu.sm.cta_slots=" + std::to_string(ctas)};
   work.shape = std::to_string(threads) + " threads";
   if (says(kernel, "read")) {
-    auto read = kernel_of(
+    auto read = operator_kernel(
         {read_of(gpu), {"block.x=" + std::to_string(threads), "grid.x=" + std::to_string((kElements + threads - 1) / threads)}, {}},
         folder);
     if (!read) return std::unexpected(read.error());
@@ -123,7 +105,7 @@ Mapped<RowWork> call_of_row(const MeasuredRow& row, const configs::Gpu& gpu, con
   RowWork work;
   work.family = read->kernel_known ? kFamily : "memory-bound, nearest relative of a kernel that is not known";
   for (const OperatorLaunch& launch : call->launches) {
-    auto kernel = kernel_of(launch, folder);
+    auto kernel = operator_kernel(launch, folder);
     if (!kernel) return std::unexpected(kernel.error());
     work.kernels.push_back(*std::move(kernel));
   }
@@ -143,7 +125,7 @@ Mapped<RowWork> vllm_of_row(const MeasuredRow& row, const configs::Gpu& gpu, con
   const OperatorCall call = vllm_call(*read, gpu);
   RowWork work;
   for (const OperatorLaunch& launch : call.launches) {
-    auto kernel = kernel_of(launch, folder);
+    auto kernel = operator_kernel(launch, folder);
     if (!kernel) return std::unexpected(kernel.error());
     auto before = kernels_before(launch, gpu, folder, *kernel);
     if (!before) return std::unexpected(before.error());
@@ -158,6 +140,24 @@ Mapped<RowWork> vllm_of_row(const MeasuredRow& row, const configs::Gpu& gpu, con
 }
 
 }  // namespace
+
+Mapped<configs::Kernel> operator_kernel(const OperatorLaunch& launch, const std::string& folder) {
+  configs::Kernel kernel;
+  kernel.set_name("pass");
+  if (launch.pass) {
+    *kernel.mutable_elementwise() = *launch.pass;
+    return kernel;
+  }
+  const fs::path file = fs::path(folder) / (launch.name + ".textproto");
+  auto description = configs::load_kernel_launch(file.string(), launch.settings);
+  if (!description && !fs::exists(file)) return not_mapped("no operator " + launch.name);
+  if (!description) return mistaken(description.error());
+  if (const auto sized = configs::with_sizes(*description, {}); !sized)
+    return not_mapped(launch.name + ": " + sized.error().message);
+  kernel.mutable_listing()->set_path(fs::absolute(fs::path(folder) / description->listing()).string());
+  *kernel.mutable_listing()->mutable_description() = *std::move(description);
+  return kernel;
+}
 
 Mapped<RowWork> operator_of_row(const MeasuredRow& row, const configs::Gpu& gpu, const std::string& folder) {
   auto work = row.text("kernel").starts_with("stream ") ? stream_of_row(row, gpu, folder)

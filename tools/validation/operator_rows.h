@@ -71,6 +71,9 @@ struct OperatorLaunch {
       pass{};                     // used instead, if set: a pass with as much work per thread as the row's maker assigns
   std::vector<Touched> before{};  // in order; the launch finds in L2 what these leave
 };
+// Makes the launch's kernel, named "pass"; `folder` has the launch descriptions. Not mapped: no operator of this name, or sizes
+// that its description refuses.
+Mapped<configs::Kernel> operator_kernel(const OperatorLaunch& launch, const std::string& folder);
 // The launches of a row's call, in order, and the bytes that its rate counts.
 struct OperatorCall {
   std::vector<OperatorLaunch> launches;

@@ -107,6 +107,7 @@ constexpr std::array kNumberRules{
     NumberRule{"footprint # MB each", {&F::copied_kb}, 1024},
     NumberRule{"footprint # MB", {&F::copied_kb}, 1024},
     NumberRule{"NCCL CTAs=#", {&F::reduce_ctas}},
+    NumberRule{"alone_median=#(n=#)", {&F::alone_us, nullptr}},
 };
 
 // A phrase that is equivalent to other phrases. "triton do_bench" is one call between two events after 256 MB of zeros
@@ -142,9 +143,22 @@ constexpr std::array<std::string_view, 32> kNames{"timer",  "flush_bytes", "l2",
                                                   "tokens", "rows",        "cols",   "kv",         "kv_len",
                                                   "op",     "dims"};
 // The same of micro-kernels (micro_of_row.cc).
-constexpr std::array<std::string_view, 11> kMicroNames{
-    "box",    "sharing",    "columns", "buffer per CTA", "block data", "total data set", "FMA per element", "loads per thread",
-    "stride", "blockDim.x", "pitch"};
+constexpr std::array<std::string_view, 16> kMicroNames{"box",
+                                                       "sharing",
+                                                       "columns",
+                                                       "buffer per CTA",
+                                                       "block data",
+                                                       "total data set",
+                                                       "FMA per element",
+                                                       "loads per thread",
+                                                       "family",
+                                                       "variant",
+                                                       "warps",
+                                                       "unroll",
+                                                       "instructions per packet",
+                                                       "stride",
+                                                       "blockDim.x",
+                                                       "pitch"};
 // Sizes that profiles of layers state (vllm_row.cc, varlen_of_row.cc).
 constexpr std::array<std::string_view, 9> kLayerNames{"TP",    "n_embd", "n_head", "n_kv",           "n_expanded",
                                                       "gated", "hidden", "world",  "kv before chunk"};
@@ -153,7 +167,8 @@ struct Prefix {
   std::string_view begins;
   std::string_view name;
 };
-constexpr std::array kPrefixes{Prefix{"shape ", "shape"}, Prefix{"F.linear randn -> ", "kernel"}};
+constexpr std::array kPrefixes{Prefix{"shape ", "shape"}, Prefix{"F.linear randn -> ", "kernel"},
+                               Prefix{"beside ", "launch beside"}};
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
@@ -348,7 +363,9 @@ const std::vector<RunFact>& run_facts() {
                                           {"state of L2", nullptr, "l2"},
                                           {"kernel", nullptr, "kernel"},
                                           {"tile", nullptr, "tile"},
-                                          {"stages", nullptr, "stages"}};
+                                          {"stages", nullptr, "stages"},
+                                          {"time alone", &F::alone_us},
+                                          {"launch beside", nullptr, "launch beside"}};
   return facts;
 }
 

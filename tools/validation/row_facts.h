@@ -35,8 +35,10 @@ struct RowFacts {
   std::optional<double> chains;       // independent instructions per warp (ILP)
   std::optional<double> copied_kb;    // size of a CTA's region
   std::optional<double> reduce_ctas;  // CTAs of an all-reduce
+  std::optional<double> alone_us;     // time of the same launch while no other kernel ran
 
   // NAME=VALUE, for names that readers of rows know. "deterministic" and "kernel" also come from phrases without an equals sign.
+  // "launch beside" is the launch in "beside NAME grid=AxBxC block=DxExF".
   std::map<std::string, std::string, std::less<>> named;
 };
 

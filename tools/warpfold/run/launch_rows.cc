@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "tools/profile/name_table.h"
 #include "tools/profile/reading.h"
 #include "tools/profile/sizes.h"
+#include "tools/validation/kernels_of_row.h"
 
 namespace warpfold::cli {
 namespace {
@@ -100,6 +102,29 @@ std::optional<profile::LaunchShape> launch_of(const MeasuredRow& row, const prof
   return shape;
 }
 
+bool beside_another(const MeasuredRow& row) { return !row.option("launch beside").empty(); }
+
+// Adds the communication kernel that the row names beside its launch. If the row states the time alone, its figure is the slowdown.
+validation::Mapped<void> add_communication(const MeasuredRow& row, const std::string& operators,
+                                           validation::Comparison& comparison) {
+  validation::Run beside = comparison.runs.front();
+  const std::string kernels = std::filesystem::path(operators).parent_path().string();
+  auto communication = validation::communication_of_row(row, comparison.measured, beside.scenario.gpu(), kernels);
+  if (!communication) return std::unexpected(communication.error());
+  *beside.scenario.add_kernel() = *std::move(communication);
+  beside.scenario.mutable_policy()->set_kind(configs::CONCURRENT);
+  comparison.family = "kernel of a profile beside communication";
+  comparison.of = "kernel";
+  comparison.runs.insert(comparison.runs.begin(), std::move(beside));
+  if (const auto alone_us = row.facts().alone_us) {
+    comparison.quantity = validation::Quantity::kTimeRatio;
+    comparison.measured /= *alone_us;
+  } else {
+    comparison.runs.pop_back();
+  }
+  return {};
+}
+
 bool states_launch(const MeasuredRow& row) { return row.facts().grid_x && row.facts().block_x && row.text("set").empty(); }
 
 validation::Mapped<validation::Comparison> map_launch_row(const MeasuredRow& row, validation::RowMapper& mapper,
@@ -125,17 +150,23 @@ validation::Mapped<validation::Comparison> map_launch_row(const MeasuredRow& row
                                     .follows = {"grid", "block", "timer", "cleared L2", "state of L2"},
                                     .unfollowed = {}};
   if (footprint) comparison.follows.insert({"registers", "shared memory"});
+  const bool beside = beside_another(row);
+  if (beside) comparison.follows.insert({"launch beside", "time alone"});
   comparison.runs.push_back(std::move(*reading.run));
-  return mapper.map_run(row, std::move(comparison));
+  auto mapped = mapper.map_run(row, std::move(comparison));
+  if (!mapped || !beside) return mapped;
+  if (const auto added = add_communication(row, operators, *mapped); !added) return std::unexpected(added.error());
+  return mapped;
 }
 
 }  // namespace
 
 validation::Mapped<validation::Comparison> map_row_or_launch(const MeasuredRow& row, validation::RowMapper& mapper,
                                                              const std::string& operators) {
-  if (row.text("category") == "CORUN" || !states_launch(row)) return mapper.map(row);
+  const bool pair = row.text("category") == "CORUN" && !beside_another(row);
+  if (pair || !states_launch(row)) return mapper.map(row);
   auto launch = map_launch_row(row, mapper, operators);
-  if (launch || launch.error().mistake) return launch;
+  if (launch || launch.error().mistake || beside_another(row)) return launch;
   auto mapped = mapper.map(row);
   return mapped || mapped.error().mistake ? mapped : launch;
 }
