@@ -48,8 +48,8 @@ struct LaunchPlan : PlacementBounds {
   // they were started while the launches that it waits for still ran.
   bool early = false;
   SmRange sms;  // SM_PARTITION: only these SMs take its CTAs while it runs
-  // The kernel's streams with their shares of hits while other launches use the caches too: in L1 while another launch
-  // has CTAs on the SM, in L2 while another launch is under way on the chip. Empty: the shares do not change.
+  // The kernel's streams with their shares of hits while other launches use the caches too. L1 counts as shared while
+  // another launch has CTAs on the SM, L2 while another launch is under way on the chip. Empty: the shares do not change.
   std::vector<MemoryStream> beside;
 
   bool operator==(const LaunchPlan&) const = default;

@@ -61,7 +61,7 @@ Cycle return_cycles(const Spec& spec, const MicroOp& op);
 struct TransferUnderWay {
   MemoryRequest request;
   uint64_t sequence = 0;   // order in which the SM asked
-  uint32_t bytes = 0;      // bytes that go to L2: all that are requested, but those that L1 serves
+  uint32_t bytes = 0;      // requested bytes that L1 does not serve, so that they go to L2
   bool from_dram = false;  // at least one byte comes from DRAM
   bool under_way = false;
   // Set once the transfer has passed:

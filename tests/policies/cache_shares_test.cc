@@ -105,7 +105,7 @@ TEST(CacheShares, EndWithTheOtherKernel) {
   EXPECT_NEAR(meets / beside, 0.2, 0.04) << "both pass 20 times side by side, then the first one 80 times by itself";
 }
 
-// What a kernel requests does not depend on the caches that it gets.
+// The requests of a kernel do not depend on the caches that it gets.
 TEST(CacheShares, LeaveTheRequestedBytesAsTheyAre) {
   const Plan alone = planned(two_copies(40, "SEQUENTIAL"));
   const Plan together = planned(two_copies(40, "CONCURRENT"));

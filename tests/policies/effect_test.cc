@@ -98,7 +98,7 @@ TEST(Effect, PartitionsOfEqualKernelsCostNothing) {
   EXPECT_NEAR(speed_up(bench.run(configs::SEQUENTIAL), partition), 1, 0.02);
   EXPECT_EQ(kernel(partition, "a").sms(), 2);
   EXPECT_EQ(partition.sm_classes(), 2);
-  // On two SMs it is bound by what binds it on four, with as many warps on each or more, since its last CTAs are a smaller part.
+  // The same resource binds it on two SMs and on four. Each of two has more warps, since the last CTAs are a smaller part.
   const configs::Result sequential = bench.run(configs::SEQUENTIAL);
   const configs::KernelResult& whole = kernel(sequential, "a");
   EXPECT_EQ(whole.bound_by(), "alu");

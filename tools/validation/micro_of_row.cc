@@ -374,9 +374,9 @@ Mapped<RowWork> reads_and_products_of_row(const MeasuredRow& row, const configs:
   return work;
 }
 
-// Lanes of a CTA of 1024 threads load elements that L1 holds, at eight offsets a round (gpu-strides/main.cu): element stride x
-// (thread mod 64), or elements of a tile of blockDim.x columns whose rows are `pitch` elements apart. The figure is cycles for each
-// load of a warp.
+// A CTA of 1024 threads loads elements that L1 holds, at eight offsets a round (gpu-strides/main.cu). Lanes take element stride x
+// (thread mod 64), or elements of a tile of blockDim.x columns. Rows of the tile are `pitch` elements apart. The figure is cycles
+// for each load of a warp.
 Mapped<RowWork> l1_loads_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   const std::string& type = row.text("dtype");
   if (type != "fp32" && type != "fp64") return not_mapped("loads of " + type + "; expected fp32 or fp64");

@@ -38,9 +38,10 @@ uint32_t pair_count(const std::vector<LineTouch>& touched);
 uint32_t store_pairs(const std::vector<LineTouch>& touched);
 
 // Returns the passes of a load's lines through L1's tag stage, which looks up one line a cycle in each of four banks.
-// fitted: a line's bank is the exclusive or of bits 0-1, 2-3, 4-5 and 6-7 of its number. Nsight Compute's count of tag
-// wavefronts on an A100, an A40 and an H200 is met within 1.5 % in the mean, 4.4 % at most, over strides of 4 to 62
-// elements (tests/validation/micro/strides.csv); banks by bits 0-1 alone give 12 % less.
+//
+// fitted: a line's bank is the exclusive or of bits 0-1, 2-3, 4-5 and 6-7 of its number. Nsight Compute counted tag
+// wavefronts on an A100, an A40 and an H200 at strides of 4 to 62 elements (tests/validation/micro/strides.csv). The
+// passes are within 1.5 % of these counts in the mean, 4.4 % at most. Banks by bits 0-1 alone give 12 % less.
 //
 //   32 lanes x 4 bytes at a stride of 24 bytes, 6 lines: 2      at a stride of 132 bytes, 32 lines: 8
 uint32_t tag_passes(const std::vector<LineTouch>& touched);
