@@ -23,7 +23,7 @@ class PointClaims {
   // Creates the file if needed.
   static Outcome<PointClaims> open(const std::string& path);
 
-  // Claims the first points from `begin` on that nobody has claimed: at most `most` neighbours, all below `end`. None if all of
+  // Claims the first unclaimed points from `begin` on: at most `most` neighbours, all below `end`. None if all of
   // them are claimed.
   std::optional<PointRange> claim(size_t begin, size_t end, size_t most) const;
   void release(const PointRange& claimed) const;
