@@ -231,7 +231,6 @@ Outcome<void> check_command(const Invocation& invocation) {
   options.positional("FILE", 1, -1);
   options.add_settings();
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
   for (const std::string& file : options.arguments()) {
     const auto valid = check_file(file, options.settings());
     if (!valid) return std::unexpected(valid.error());

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <stdexcept>
-#include <utility>
 
 #include "configs/escape/quoted.h"
 #include "tools/report/ranking.h"
@@ -116,12 +115,10 @@ Outcome<void> report_command(const Invocation& invocation) {
   options.positional("RESULT.json", 1, -1);
   options.add_html();
   options.add_perfetto();
-  options.add_output(Format::kTable);
+  options.add_output();
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
 
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
+  const Destination& destination = options.destination();
   for (const std::string& file : options.arguments()) {
     if (const auto result = find_of_kind(file, FileKind::kResult, "report"); !result) return std::unexpected(result.error());
   }
@@ -139,7 +136,7 @@ Outcome<void> report_command(const Invocation& invocation) {
   }
   const bool wrote = options.has("html") || options.has("perfetto");
   if (wrote && !options.has("output") && !options.has("format")) return {};
-  return write_output(destination->path, render_report(*report, destination->format));
+  return write_output(destination.path, render_report(*report, destination.format));
 }
 
 }  // namespace warpfold::cli
