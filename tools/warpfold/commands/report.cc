@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <stdexcept>
 
 #include "configs/escape/quoted.h"
 #include "tools/report/ranking.h"
@@ -19,25 +18,16 @@ namespace warpfold::cli {
 
 namespace {
 
-// Returns the difference as JSON or CSV, with a row for each mover.
-std::string render_difference(const configs::Difference& difference, Format format) {
+// Returns a row for each mover.
+std::string difference_csv(const configs::Difference& difference) {
   constexpr int kDecimals = 6;
-  switch (format) {
-    case Format::kTable:
-      return difference_text(difference);
-    case Format::kJson:
-      return to_json(difference);
-    case Format::kCsv: {
-      Table table({"group", "what", "unit", "a", "b", "change", "relative", "share_of_total", "field_a", "field_b"});
-      for (const configs::Mover& mover : difference.mover()) {
-        table.add({mover.group(), mover.what(), mover.unit(), Cell(mover.a(), kDecimals), Cell(mover.b(), kDecimals),
-                   Cell(mover.change(), kDecimals), mover.has_relative() ? Cell(mover.relative(), kDecimals) : Cell(""),
-                   Cell(mover.share_of_total(), kDecimals), mover.field_a(), mover.field_b()});
-      }
-      return table.csv();
-    }
+  Table table({"group", "what", "unit", "a", "b", "change", "relative", "share_of_total", "field_a", "field_b"});
+  for (const configs::Mover& mover : difference.mover()) {
+    table.add({mover.group(), mover.what(), mover.unit(), Cell(mover.a(), kDecimals), Cell(mover.b(), kDecimals),
+               Cell(mover.change(), kDecimals), mover.has_relative() ? Cell(mover.relative(), kDecimals) : Cell(""),
+               Cell(mover.share_of_total(), kDecimals), mover.field_a(), mover.field_b()});
   }
-  throw std::logic_error("a format without a rendering");
+  return table.csv();
 }
 
 bool of_several_files(const configs::Report& report) {
@@ -90,7 +80,7 @@ std::string summaries(const configs::Report& report) {
 // if they are not comparable.
 std::string render_report(const configs::Report& report, Format format) {
   const configs::Result& first = report.run(0).result();
-  if (report.has_difference()) return render_difference(report.difference(), format);
+  if (report.has_difference()) return rendered(report.difference(), format, difference_text, difference_csv);
   const configs::Comparison all = comparison_of(report);
   if (format == Format::kTable) {
     if (all.results_size() == 1 || !comparable(all)) return summaries(report);

@@ -1,8 +1,8 @@
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/commands/html_option.h"
 #include "tools/warpfold/render/roofline_report.h"
-#include "tools/warpfold/run/request.h"
 #include "tools/warpfold/run/policy_names.h"
+#include "tools/warpfold/run/request.h"
 
 namespace warpfold::cli {
 

@@ -136,8 +136,7 @@ Outcome<void> check(const Invocation& invocation) {
     for (size_t k = 0; k < kernels->size(); ++k) {
       if (auto checked = check_control((*kernels)[k], file, places[k]); !checked) return checked;
     }
-    const std::string line =
-        file + ": valid, " + std::to_string(kernels->size()) + (kernels->size() == 1 ? " kernel\n" : " kernels\n");
+    const std::string line = file + ": valid, " + report::counted(kernels->size(), "kernel") + "\n";
     if (auto written = write_output("", line); !written) return written;
   }
   return {};
