@@ -51,32 +51,14 @@ function estimatorsSection(simulated, modelled, index) {
   const rows = estimatorRows(simulated, modelled);
   const kinds = [{key: 'simulation', name: 'simulation', fill: fill('blue')}, {key: 'model', name: 'limiter model', fill: fill('orange', 'rising')}];
   const bars = rows.flatMap((row) => kinds.map((kind) => ({
-    what: row.what, kind: kind.name, value: row[kind.key].value, field: row[kind.key].field, fill: kind.fill,
+    name: row.what, kind: kind.name, value: row[kind.key].value, field: row[kind.key].field, fill: kind.fill,
     label: `${kind.name} ${rounded(row[kind.key].value)} us`, tip: `${row.what}, ${kind.name}: ${rounded(row[kind.key].value)} us`,
   })));
-  const spec = {
-    description: 'Two bars for each quantity: the simulation and the limiter model', height: 60 * rows.length,
-    data: [{name: 'bars', values: bars}],
-    scales: [
-      {name: 'x', type: 'linear', domain: [0, 1.25 * Math.max(...bars.map((bar) => bar.value))], range: 'width'},
-      {name: 'y', type: 'band', domain: rows.map((row) => row.what), range: 'height', padding: 0.2},
-      {name: 'inner', type: 'band', domain: kinds.map((kind) => kind.name), range: [0, {signal: "bandwidth('y')"}], padding: 0.08},
-    ],
-    axes: [
-      {orient: 'bottom', scale: 'x', title: 'time (us)', grid: true, tickCount: 6},
-      {orient: 'left', scale: 'y', title: 'quantity', ticks: false, domain: false},
-    ],
-    marks: [
-      marksOf('rect', 'bars', {
-        x: {scale: 'x', value: 0}, x2: {scale: 'x', field: 'value'}, fill: {field: 'fill'}, cornerRadius: {value: 2},
-        y: {signal: "scale('y', datum.what) + scale('inner', datum.kind)"}, height: {scale: 'inner', band: 1},
-      }),
-      labelsOf('bars', {
-        x: {scale: 'x', field: 'value', offset: 6}, baseline: {value: 'middle'}, text: {field: 'label'},
-        y: {signal: "scale('y', datum.what) + scale('inner', datum.kind) + bandwidth('inner') / 2"},
-      }),
-    ],
-  };
+  const spec = pairsSpec({
+    description: 'Two bars for each quantity: the simulation and the limiter model', height: 60 * rows.length, rows: bars, lanes: rows.map((row) => row.what),
+    kinds: kinds.map((kind) => kind.name), gap: 0.08, domain: [0, 1.25 * Math.max(...bars.map((bar) => bar.value))],
+    x: {title: 'time (us)'}, y: {title: 'quantity'}, encode: {cornerRadius: {value: 2}}, label: {x: {scale: 'x', field: 'value', offset: 6}, text: {field: 'label'}},
+  });
   const table = dataTable('Simulation and limiter model', [
     {name: 'quantity', text: true}, {name: 'simulation', unit: 'us'}, {name: 'limiter model', unit: 'us'}, {name: 'model over simulation', unit: '%'},
   ], rows.map((row) => [row.what, {text: decimals(2)(row.simulation.value), field: row.simulation.field},

@@ -41,30 +41,21 @@ function kernelSpans(run) {
 function kernelsSection(run, prefix) {
   const spans = kernelSpans(run);
   const names = run.result.kernels.map((kernel) => kernel.name);
-  const spec = {
-    description: 'A bar for each kernel from its start to its end; below it the time that it needs alone',
-    height: 46 * names.length,
-    data: [{name: 'spans', values: spans}],
-    scales: [
-      {name: 'x', type: 'linear', domain: [0, Math.max(...spans.map((span) => span.to))], range: 'width', nice: true},
-      {name: 'y', type: 'band', domain: names, range: 'height', padding: 0.12},
-    ],
-    axes: [
-      {orient: 'bottom', scale: 'x', title: 'time (us)', grid: true, tickCount: 8},
-      {orient: 'left', scale: 'y', title: 'kernel', ticks: false, domain: false},
-    ],
+  const spec = lanesSpec({
+    description: 'A bar for each kernel from its start to its end; below it the time that it needs alone', height: 46 * names.length,
+    rows: spans, lanes: names, padding: 0.12, domain: [0, Math.max(...spans.map((span) => span.to))], across: {nice: true},
+    x: {title: 'time (us)', tickCount: 8}, y: {title: 'kernel'},
     marks: [
-      marksOf('rect', 'spans', {
-        x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'}, fill: {field: 'fill'}, cornerRadius: {value: 2},
-        y: {signal: "scale('y', datum.kernel) + bandwidth('y') * datum.lane"}, height: {signal: "bandwidth('y') * datum.depth"},
+      laneBars('kernel', {
+        y: {signal: "scale('y', datum.kernel) + bandwidth('y') * datum.lane"}, height: {signal: "bandwidth('y') * datum.depth"}, cornerRadius: {value: 2},
       }),
-      labelsOf('spans', {
+      labelsOf('rows', {
         x: {scale: 'x', field: 'from', offset: 8}, y: {signal: "scale('y', datum.kernel) + bandwidth('y') * (datum.lane + datum.depth / 2)"},
         baseline: {value: 'middle'}, text: {signal: "roomy ? datum.label : ''"}, fontWeight: {value: 600},
         fill: {value: 'var(--on-colour)'}, stroke: {value: 'var(--on-colour-halo)'}, strokeWidth: {value: 3},
       }),
     ],
-  };
+  });
   return section(`${prefix}kernels`, 'Kernels', 2, chart({
     id: `${prefix}kernels-time`, title: 'When each kernel runs', note: 'The thin striped bar is the time that the kernel needs alone on the same GPU.', spec,
   }), kernelTable(run), ...assumptionList(run));

@@ -46,23 +46,15 @@ function stepBars(kernels) {
 function kernelsChart(profile) {
   const kernels = profile.kernels.map((kernel, k) => ({kernel, k})).slice(0, shownKernels);
   const bars = stepBars(kernels);
-  const spec = {
+  const spec = lanesSpec({
     description: 'A bar for the measured time of each of the longest kernels, and a thin one for the same launches as simulated',
-    height: 40 * kernels.length,
-    data: [{name: 'bars', values: bars}],
-    scales: [
-      {name: 'x', type: 'linear', domain: [0, Math.max(...bars.map((bar) => bar.to))], range: 'width', nice: true},
-      {name: 'y', type: 'band', domain: kernels.map(({kernel, k}) => kernelRow(kernel.short_name, k + 1)), range: 'height', padding: 0.12},
-    ],
-    axes: [
-      {orient: 'bottom', scale: 'x', title: 'time of all launches (us)', grid: true, tickCount: 6},
-      {orient: 'left', scale: 'y', title: 'kernel', ticks: false, domain: false},
-    ],
-    marks: [marksOf('rect', 'bars', {
-      x: {scale: 'x', value: 0}, x2: {scale: 'x', field: 'to'}, fill: {field: 'fill'}, cornerRadius: {value: 2},
-      y: {signal: "scale('y', datum.name) + bandwidth('y') * datum.lane"}, height: {signal: "bandwidth('y') * datum.depth"},
+    height: 40 * kernels.length, rows: bars, lanes: kernels.map(({kernel, k}) => kernelRow(kernel.short_name, k + 1)), padding: 0.12,
+    domain: [0, Math.max(...bars.map((bar) => bar.to))], across: {nice: true}, x: {title: 'time of all launches (us)'}, y: {title: 'kernel'},
+    marks: [laneBars('name', {
+      x: {scale: 'x', value: 0}, y: {signal: "scale('y', datum.name) + bandwidth('y') * datum.lane"}, height: {signal: "bandwidth('y') * datum.depth"},
+      cornerRadius: {value: 2},
     })],
-  };
+  });
   return chart({
     id: 'profile-kernels', title: 'The longest kernels', spec,
     note: 'The wide bar is measured, of all launches; the thin one is as many launches, each as simulated alone.',
