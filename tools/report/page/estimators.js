@@ -8,12 +8,9 @@ function limitersSection(run, prefix) {
       tip: `${kernel.name}, ${limiter.resource}: at least ${rounded(limiter.time_us)} us`,
       field: fieldOf(run, `kernels[${k}].limiters[${l}].time_us`), fill: l === 0 ? fill('vermillion') : fill('blue', 'rising'),
     }));
-    const table = dataTable(`Every limiter of ${kernel.name}`, [
-      {name: 'resource', text: true}, {name: 'cycles'}, {name: 'time', unit: 'us'},
-    ], kernel.limiters.map((_, l) => [
-      figure(run, `kernels[${k}].limiters[${l}].resource`, text), figure(run, `kernels[${k}].limiters[${l}].cycles`, count),
-      figure(run, `kernels[${k}].limiters[${l}].time_us`, decimals(2)),
-    ]));
+    const table = listTable(`Every limiter of ${kernel.name}`, fieldOf(run, `kernels[${k}].limiters`), kernel.limiters, [
+      {name: 'resource', text: true, field: 'resource'}, {name: 'cycles', field: 'cycles', format: count}, {name: 'time', unit: 'us', field: 'time_us', format: decimals(2)},
+    ]);
     return chart({
       id: `${prefix}limiters-${k}`, title: `Demand of ${kernel.name} on each resource, as the time at that resource’s peak`,
       note: 'Plain: the largest limiter, a lower bound on the kernel’s time.',
@@ -21,14 +18,11 @@ function limitersSection(run, prefix) {
         domainMax: Math.max(...rows.map((row) => row.value)) * 1.12}), table,
     });
   });
-  const table = dataTable('Compositions of GEMMs, random numbers and attention', [
-    {name: 'composition', text: true}, {name: 'total', unit: 'us'}, {name: 'speed-up', unit: 'over sequential'},
-    {name: 'GEMMs', unit: 'us'}, {name: 'exposed random numbers', unit: 'us'}, {name: 'attention', unit: 'us'},
-  ], run.result.model.compositions.map((_, c) => {
-    const at = (path, format) => figure(run, `model.compositions[${c}].${path}`, format);
-    return [at('name', text), at('total_time_us', decimals(2)), at('speedup', decimals(3)), at('gemm_us', decimals(2)),
-      at('exposed_rng_us', decimals(2)), at('attention_us', decimals(2))];
-  }));
+  const table = listTable('Compositions of GEMMs, random numbers and attention', fieldOf(run, 'model.compositions'), run.result.model.compositions, [
+    {name: 'composition', text: true, field: 'name'}, {name: 'total', unit: 'us', field: 'total_time_us', format: decimals(2)},
+    {name: 'speed-up', unit: 'over sequential', field: 'speedup', format: decimals(3)}, {name: 'GEMMs', unit: 'us', field: 'gemm_us', format: decimals(2)},
+    {name: 'exposed random numbers', unit: 'us', field: 'exposed_rng_us', format: decimals(2)}, {name: 'attention', unit: 'us', field: 'attention_us', format: decimals(2)},
+  ]);
   return section(`${prefix}limiters`, 'Limiters', 2, ...parts, table);
 }
 

@@ -1,20 +1,14 @@
 // The kernels of a run: their times, and their slowdown against running alone.
 
 function kernelTable(run) {
-  return dataTable('The kernels of this run', [
-    {name: 'kernel', text: true}, {name: 'time', unit: 'us'}, {name: 'cycles'}, {name: 'start', unit: 'cycle'}, {name: 'end', unit: 'cycle'},
-    {name: 'alone', unit: 'cycles'}, {name: 'slowdown', unit: 'times'}, {name: 'speed', unit: 'TFLOPS'}, {name: 'CTAs'},
-    {name: 'CTAs an SM', unit: 'at most'}, {name: 'limited by', text: true}, {name: 'warps an SM', unit: 'mean'},
-    {name: 'bound by, alone', text: true},
-  ], run.result.kernels.map((kernel, k) => {
-    const at = (path, format) => figure(run, `kernels[${k}].${path}`, format);
-    return [
-      at('name', text), at('time_us', decimals(2)), at('cycles', count), at('start_cycle', count), at('end_cycle', count),
-      at('solo_cycles', count), at('slowdown_vs_solo', decimals(3)), kernel.tflops > 0 ? at('tflops', decimals(1)) : '-',
-      at('ctas', count), at('occupancy.ctas_per_sm_limit', count), at('occupancy.limiter', text),
-      at('occupancy.average_warps', decimals(2)), at('bound_by', text),
-    ];
-  }));
+  return listTable('The kernels of this run', fieldOf(run, 'kernels'), run.result.kernels, [
+    {name: 'kernel', text: true, field: 'name'}, {name: 'time', unit: 'us', field: 'time_us', format: decimals(2)}, {name: 'cycles', field: 'cycles', format: count},
+    {name: 'start', unit: 'cycle', field: 'start_cycle', format: count}, {name: 'end', unit: 'cycle', field: 'end_cycle', format: count},
+    {name: 'alone', unit: 'cycles', field: 'solo_cycles', format: count}, {name: 'slowdown', unit: 'times', field: 'slowdown_vs_solo', format: decimals(3)},
+    {name: 'speed', unit: 'TFLOPS', field: 'tflops', format: (speed) => (speed > 0 ? decimals(1)(speed) : '-')}, {name: 'CTAs', field: 'ctas', format: count},
+    {name: 'CTAs an SM', unit: 'at most', field: 'occupancy.ctas_per_sm_limit', format: count}, {name: 'limited by', text: true, field: 'occupancy.limiter'},
+    {name: 'warps an SM', unit: 'mean', field: 'occupancy.average_warps', format: decimals(2)}, {name: 'bound by, alone', text: true, field: 'bound_by'},
+  ]);
 }
 
 function kernelSpans(run) {

@@ -35,14 +35,11 @@ function layerSharesChart(version, v) {
       lanes: rows.map(({row}) => row), padding: 0.25, domain: [0, 100], x: {title: 'share (%)', grid: false, tickCount: undefined},
       y: {title: 'of the layer’s', ticks: true, domain: true}, marks: [laneBars('row', {stroke: {value: 'var(--card)'}, strokeWidth: {value: 1}})],
     }),
-    table: dataTable('Classes of operators', [
-      {name: 'class', text: true}, {name: 'operations', unit: '%'}, {name: 'words', unit: '%'}, {name: 'time', unit: 'us'}, {name: 'time', unit: '%'},
-      {name: 'of it simulated', unit: '%'},
-    ], version.classes.map((each, c) => {
-      const at = (field, format) => atLayer(`versions[${v}].classes[${c}].${field}`, format(each[field]));
-      return [at('kind', text), at('flop_percent', decimals(2)), at('word_percent', decimals(1)), at('time_us', decimals(1)), at('time_percent', decimals(1)),
-        at('simulated_percent', decimals(0))];
-    })),
+    table: listTable('Classes of operators', `layer.versions[${v}].classes`, version.classes, [
+      {name: 'class', text: true, field: 'kind'}, {name: 'operations', unit: '%', field: 'flop_percent', format: decimals(2)},
+      {name: 'words', unit: '%', field: 'word_percent', format: decimals(1)}, {name: 'time', unit: 'us', field: 'time_us', format: decimals(1)},
+      {name: 'time', unit: '%', field: 'time_percent', format: decimals(1)}, {name: 'of it simulated', unit: '%', field: 'simulated_percent', format: decimals(0)},
+    ]),
   });
 }
 

@@ -80,16 +80,12 @@ function profiledKernels(profile) {
 }
 
 function profiledFamilies(profile) {
-  return dataTable('Errors of launches of 8 us or more that overlap no other kernel, each launch counted', [
-    {name: 'family', text: true, long: true}, {name: 'total', unit: 'us'}, {name: 'simulated', unit: '%'}, {name: 'launches'}, {name: 'median', unit: '%'},
-    {name: 'mean', unit: '%'}, {name: 'bias', unit: '%'},
-  ], profile.families.map((family, f) => {
-    const at = (field, words) => atProfile(`families[${f}].${field}`, words);
-    const judged = (field, words) => (family.launches > 0 ? at(field, words) : '-');
-    return [at('family', family.family), at('measured_us', decimals(1)(family.measured_us)), at('simulated_share', decimals(1)(100 * family.simulated_share)),
-      at('launches', count(family.launches)), judged('median_error', decimals(1)(100 * family.median_error)),
-      judged('mean_error', decimals(1)(100 * family.mean_error)), judged('bias', signedPercent(family.bias))];
-  }));
+  const error = (name, field, format) => ({name, unit: '%', field, format: (share, {launches}) => (launches > 0 ? format(share) : '-')});
+  return listTable('Errors of launches of 8 us or more that overlap no other kernel, each launch counted', 'profile.families', profile.families, [
+    {name: 'family', text: true, long: true, field: 'family'}, {name: 'total', unit: 'us', field: 'measured_us', format: decimals(1)},
+    {name: 'simulated', unit: '%', field: 'simulated_share', format: inPercent(1)}, {name: 'launches', field: 'launches', format: count},
+    error('median', 'median_error', inPercent(1)), error('mean', 'mean_error', inPercent(1)), error('bias', 'bias', signedPercent),
+  ]);
 }
 
 function timeSection(profile) {

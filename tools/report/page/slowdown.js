@@ -76,10 +76,9 @@ function slowdownChart(run, kernel, k, prefix) {
   const rows = waterfallRows(run, kernel, k);
   const kinds = Object.keys(lossKinds).filter((kind) => rows.some((row) => row.kind === kind));
   const base = `kernels[${k}].slowdown`;
-  const table = dataTable(`Causes of ${kernel.name}’s slowdown; warp-cycles over its mean resident warps alone are cycles`, [
-    {name: 'kind', text: true}, {name: 'culprit', text: true}, {name: 'resource or state', text: true}, {name: 'warp-cycles'}, {name: 'cycles'},
-  ], kernel.slowdown.losses.map((_, l) => ['kind', 'culprit', 'resource'].map((name) => figure(run, `${base}.losses[${l}].${name}`, text))
-    .concat([figure(run, `${base}.losses[${l}].warp_cycles`, count), figure(run, `${base}.losses[${l}].cycles`, decimals(1))])));
+  const table = listTable(`Causes of ${kernel.name}’s slowdown; warp-cycles over its mean resident warps alone are cycles`, fieldOf(run, `${base}.losses`),
+    kernel.slowdown.losses, [{name: 'kind', text: true, field: 'kind'}, {name: 'culprit', text: true, field: 'culprit'}, {name: 'resource or state', text: true, field: 'resource'},
+      {name: 'warp-cycles', field: 'warp_cycles', format: count}, {name: 'cycles', field: 'cycles', format: decimals(1)}]);
   if (slowdownIsNoise(run, kernel)) {
     return el('div', {}, paragraph(`${kernel.name} takes as long as alone to within ${percent(Math.max(2 * openShare(run), leastSlowdown), 2)}.`), table);
   }

@@ -103,14 +103,11 @@ function useSpec(cells, end) {
 function timelineCharts(run, sm, s, prefix) {
   const usPerCycle = ratio(run.result.total_time_us, run.result.total_cycles);
   const kernels = [...new Set(sm.ctas.map((cta) => cta.kernel))].sort((a, b) => a - b);
-  const spans = dataTable(`Kernels on an SM of class ${sm.sm_class}`, [
-    {name: 'kernel', text: true}, {name: 'released', unit: 'cycle'}, {name: 'first CTA', unit: 'cycle'}, {name: 'last CTA ends', unit: 'cycle'},
-    {name: 'CTAs'}, {name: 'in skipped time'},
-  ], sm.kernels.map((span, k) => {
-    const at = (path, format) => figure(run, `timeline.sms[${s}].kernels[${k}].${path}`, format);
-    return [run.result.kernels[span.kernel].name, at('released_cycle', count), at('start_cycle', count), at('end_cycle', count), at('ctas', count),
-      at('ctas_folded', count)];
-  }));
+  const spans = listTable(`Kernels on an SM of class ${sm.sm_class}`, fieldOf(run, `timeline.sms[${s}].kernels`), sm.kernels, [
+    {name: 'kernel', text: true, field: 'kernel', format: (kernel) => run.result.kernels[kernel].name}, {name: 'released', unit: 'cycle', field: 'released_cycle', format: count},
+    {name: 'first CTA', unit: 'cycle', field: 'start_cycle', format: count}, {name: 'last CTA ends', unit: 'cycle', field: 'end_cycle', format: count},
+    {name: 'CTAs', field: 'ctas', format: count}, {name: 'in skipped time', field: 'ctas_folded', format: count},
+  ]);
   const cells = useCells(run, sm, s, usPerCycle);
   const mean = new Map();
   for (const cell of cells) mean.set(cell.resource, (mean.get(cell.resource) ?? 0) + cell.use * (cell.to - cell.from));
