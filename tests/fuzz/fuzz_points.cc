@@ -1,6 +1,7 @@
 // The finished points of a study's folder, damaged or not (PointLog). A line that begins with "=" gets its checksum here.
 // libFuzzer's entry.
 
+#include "configs/study.pb.h"
 #include "tests/fuzz/input.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/store/point_log.h"
@@ -27,7 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   cli::PointLog log(scratch.folder());
   fuzz::require(log.open().has_value(), "the folder of points is there");
   for (const char* key : {"6018f346e30a3b1b", "0000000000000000"}) {
-    fuzz::require(log.has(key) || !log.find(key), "a point is found that the log does not have");
+    configs::StudyPoint point;
+    fuzz::require(log.has(key) || !log.find(key, point), "a point is found that the log does not have");
   }
   return 0;
 }

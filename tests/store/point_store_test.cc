@@ -101,8 +101,10 @@ TEST_F(Store, SimulatesEachPointOnceWithManyThreads) {
   EXPECT_EQ(most, plan.size());
   EXPECT_TRUE(std::ranges::all_of(times, [](const auto& each) { return each == 1; }));
   EXPECT_EQ(recorded(), plan.size());
-  EXPECT_EQ(store->log().find(plan[7])->run(0).total_time_us(), 7.0 / 3);
-  EXPECT_FALSE(store->log().find("ffffffffffffffff"));
+  configs::StudyPoint found;
+  ASSERT_TRUE(store->log().find(plan[7], found));
+  EXPECT_EQ(found.run(0).total_time_us(), 7.0 / 3);
+  EXPECT_FALSE(store->log().find("ffffffffffffffff", found));
   // All there: nothing is simulated.
   ASSERT_TRUE(store->finish(plan, 4, PointStore::Others::kAwait, simulate, kNoWatch));
   EXPECT_EQ(recorded(), plan.size());

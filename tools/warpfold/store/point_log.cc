@@ -25,7 +25,7 @@ namespace {
 constexpr std::string_view kExtension = ".points";
 constexpr size_t kHash = 16;  // digits of a checksum and of a key
 
-std::string to_line(const std::string& key, uint64_t milliseconds, const configs::StudyPoint& point) {
+std::string to_line(const std::string& key, uint64_t milliseconds, const google::protobuf::Message& point) {
   std::string json;
   google::protobuf::util::JsonPrintOptions options;
   options.preserve_proto_field_names = true;
@@ -69,7 +69,7 @@ bool PointLog::take(const std::string& file, uint64_t offset, const std::string&
   if (line.size() <= kNumber || line.substr(0, kHash) != content_hash(line.substr(kHash + 1))) return false;
   const size_t blank = line.find(' ', kNumber);
   if (blank == std::string::npos) return false;
-  points_.try_emplace(line.substr(kHash + 1, kHash), Place{file, offset + blank + 1, line.size() - blank - 1});
+  points_.insert_or_assign(line.substr(kHash + 1, kHash), Place{file, offset + blank + 1, line.size() - blank - 1});
   return true;
 }
 
@@ -78,21 +78,19 @@ bool PointLog::has(const std::string& key) const {
   return points_.contains(key);
 }
 
-std::optional<configs::StudyPoint> PointLog::find(const std::string& key) const {
+bool PointLog::find(const std::string& key, google::protobuf::Message& point) const {
   Place place;
   {
     const std::lock_guard lock(mutex_);
     const auto found = points_.find(key);
-    if (found == points_.end()) return std::nullopt;
+    if (found == points_.end()) return false;
     place = found->second;
   }
   std::string json(place.length, '\0');
   std::ifstream stream(folder_ / place.file, std::ios::binary);
   stream.seekg(static_cast<std::streamoff>(place.offset));
-  configs::StudyPoint point;
-  if (!stream.read(json.data(), static_cast<std::streamsize>(json.size()))) return std::nullopt;
-  if (!google::protobuf::util::JsonStringToMessage(json, &point).ok()) return std::nullopt;
-  return point;
+  return stream.read(json.data(), static_cast<std::streamsize>(json.size())) &&
+         google::protobuf::util::JsonStringToMessage(json, &point).ok();
 }
 
 // Opens this process's log, HOST-PROCESS-COUNT.points. O_EXCL gives processes of equal names, on machines of equal names, different
@@ -114,7 +112,7 @@ int PointLog::open_own() {
 
 // Closes the file after each line, because an NFS client sends the data to the server at the close. A line that cannot be written
 // completely is removed, so that the next line starts at a line's beginning.
-Outcome<void> PointLog::append(const std::string& key, uint64_t milliseconds, const configs::StudyPoint& point) {
+Outcome<void> PointLog::append(const std::string& key, uint64_t milliseconds, const google::protobuf::Message& point) {
   const std::string line = to_line(key, milliseconds, point);
   const std::lock_guard lock(mutex_);
   const int log = open_own();
