@@ -15,7 +15,7 @@ function fieldOf(run, path) {
   return `${run.path}.${path}`;
 }
 
-// Returns a table of a list, a row for each element. Columns have, beside what dataTable takes, a `field` of the elements and the
+// Returns a table of a list, a row for each element. A column is one of dataTable with a `field` of the elements and the
 // `format` of its value, which also gets the element. A missing field leaves a dash. `base`: the list's path.
 function listTable(caption, base, list, columns) {
   return dataTable(caption, columns, list.map((each, e) => columns.map(({field, format = text}) => {

@@ -65,10 +65,10 @@ void stop_on_signals() {
   interruptible_parts() = 0;
   (void)sim::stop_wanted();
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction before {};
+    struct sigaction before{};
     // nohup and a shell's background jobs ignore SIGINT; the program then ignores it too.
     if (sigaction(signal, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) continue;
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = note;
     action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
     sigaction(signal, &action, nullptr);
@@ -77,7 +77,7 @@ void stop_on_signals() {
 
 void stop_after(double seconds, const std::string& message, int exit_code) {
   time_limit() = {message + "\n", exit_code};
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = note_time;
   action.sa_flags = SA_RESTART;
   sigaction(SIGALRM, &action, nullptr);

@@ -70,7 +70,7 @@ std::string size_text(double bytes) {
 }
 
 void limit_memory(double bytes) {
-  struct rlimit limit {};
+  struct rlimit limit{};
   if (kSanitized || getrlimit(RLIMIT_DATA, &limit) != 0) return;
   const double most = limit.rlim_max == RLIM_INFINITY ? bytes : std::min(bytes, static_cast<double>(limit.rlim_max));
   if (limit.rlim_cur != RLIM_INFINITY && static_cast<double>(limit.rlim_cur) <= most) return;
