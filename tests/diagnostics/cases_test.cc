@@ -214,7 +214,7 @@ TEST(Cases, Results) {
   refused("the field \"total_cycles\" occurs twice in one Result", "{\"total_cycles\": 1,\n \"total_cycles\": 2}");
   refused("Kernel has one of \"philox\" and \"trace\"",
           R"({"provenance": {"scenario": {"kernel": [{"philox": {}, "trace": {}}]}}})");
-  refused("\\u takes four hexadecimal digits", R"({"scenario": "\u12"})");
+  refused("damaged JSON: Incorrect hex digit after \\u escape in string.", R"({"scenario": "\u12"})");
   refused(", which a later version of Warpfold wrote; this one reads up to format", R"({"format": 999999})");
   refused("an object with \"nothing\"", R"({"nothing": 1})");
 }

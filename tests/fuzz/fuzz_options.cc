@@ -12,12 +12,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   cli::add_run_options(options);
   options.add_html();
   options.add_perfetto();
-  options.add_output(cli::Format::kTable);
+  options.add_output();
   const auto parsed = options.parse(fuzz::lines_of(fuzz::text_of(data, size)));
   if (!parsed) return fuzz::require(!parsed.error().text.empty(), "refused without a message"), 0;
-  if (options.help_wanted()) return (void)options.help(), 0;
   (void)options.settings();
-  if (const auto where = options.destination(); !where) fuzz::require(!where.error().text.empty(), "refused without a message");
   if (const auto how = cli::run_options(options); !how) fuzz::require(!how.error().text.empty(), "refused without a message");
   return 0;
 }

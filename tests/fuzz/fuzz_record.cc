@@ -1,6 +1,7 @@
-// A record of validate --resume as it lies in the folder: accepted or not, and the row made of it. An input that begins with a line
-// "=" gets its checksum here. libFuzzer's entry.
+// The log of validate --resume as it lies in the folder: a record is accepted or not, and a row is made of it. An input that begins
+// with a line "=" gets its key and its checksum here. libFuzzer's entry.
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -8,17 +9,13 @@
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/figures/validation_figures.h"
 #include "tools/warpfold/render/json.h"
-#include "tools/warpfold/run/record_store.h"
+#include "tools/warpfold/store/point_log.h"
 
 namespace {
 
 using namespace warpfold;
 
-// The file of a record called "point".
-std::string file_of(const cli::RecordStore& records, const std::filesystem::path& folder) {
-  fuzz::require(records.open().has_value() && records.save("point", configs::SimulatedPoint()).has_value(), "a record is written");
-  return std::filesystem::directory_iterator(folder)->path().filename().string();
-}
+const std::string kKey = "6018f346e30a3b1b";
 
 void require_finite(const configs::Validation& validation) {
   for (const auto& row : validation.rows()) {
@@ -63,24 +60,26 @@ void make_rows(const configs::SimulatedPoint& point, bool alone) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const fuzz::Scratch scratch;
-  static const cli::RecordStore records(scratch.path("records"));
-  static const std::string file = file_of(records, scratch.path("records"));
   std::string text = fuzz::text_of(data, size);
   if (text.starts_with("=\n")) {
-    const std::string json = text.substr(2);
-    text = cli::content_hash(json).append("\n").append(json);
+    std::ranges::replace(text, '\n', ' ');
+    const std::string line = kKey + " 0 " + text.substr(2);
+    text = cli::content_hash(line).append(" ").append(line).append("\n");
   }
-  scratch.write("records/" + file, text);
+  std::filesystem::remove_all(scratch.path("records"));
+  std::filesystem::create_directory(scratch.path("records"));
+  scratch.write("records/other.points", text);
+  cli::PointLog log(scratch.path("records"));
+  fuzz::require(log.open().has_value(), "the folder of records is there");
   configs::SimulatedPoint point;
-  if (!records.find("point", point)) return 0;
-  fuzz::require(text.find('\n') != std::string::npos, "a record without a checksum");
+  if (!log.find(kKey, point)) return 0;
   for (const bool alone : {false, true}) {
     if (cli::holds_together(point, alone)) make_rows(point, alone);
   }
   if (!cli::holds_together(point, false)) return 0;
   // A saved record is found again.
-  fuzz::require(records.save("point", point).has_value(), "a record is written");
+  fuzz::require(log.append(kKey, 0, point).has_value(), "a record is written");
   configs::SimulatedPoint again;
-  fuzz::require(records.find("point", again) && cli::to_json(again) == cli::to_json(point), "a record does not come back");
+  fuzz::require(log.find(kKey, again) && cli::to_json(again) == cli::to_json(point), "a record does not come back");
   return 0;
 }

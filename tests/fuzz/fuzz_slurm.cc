@@ -1,13 +1,11 @@
-// The output of Slurm's commands and the content of its tasks' files. The answers of sbatch and squeue each follow a line with the
-// exit code. The files are a study's note of its job and another task's presence file. libFuzzer's entry.
+// The output of Slurm's commands, and a study's note of its job. The answers of sbatch and squeue each follow a line with the exit
+// code. libFuzzer's entry.
 
 #include <charconv>
-#include <cstdlib>
 
 #include "configs/escape/visible.h"
 #include "tests/fuzz/input.h"
 #include "tools/warpfold/run/slurm.h"
-#include "tools/warpfold/store/presence.h"
 
 namespace {
 
@@ -26,22 +24,10 @@ cli::SlurmAnswer answer_of(std::string_view text) {
 
 bool is_number(std::string_view text) { return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos; }
 
-// As a task that Slurm has started a second time.
-std::unique_ptr<cli::Presence> announced(const std::string& folder) {
-  setenv("SLURM_JOB_ID", "8", 1);
-  setenv("SLURM_ARRAY_JOB_ID", "7", 1);
-  setenv("SLURM_ARRAY_TASK_ID", "3", 1);
-  setenv("SLURM_PROCID", "0", 1);
-  setenv("SLURM_RESTART_COUNT", "1", 1);
-  return std::move(cli::Presence::announce(folder).value());
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const fuzz::Scratch scratch;
-  static const auto presence = announced(scratch.path("workers"));
-  const auto parts = fuzz::parts_of(fuzz::text_of(data, size), 4);
+  const auto parts = fuzz::parts_of(fuzz::text_of(data, size), 3);
 
   const cli::SlurmAnswer sbatch = answer_of(parts[0]);
   const auto job = cli::job_of(sbatch);
@@ -60,10 +46,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   const std::string noted = cli::noted_job(parts[2]);
   fuzz::require(noted.empty() || is_number(noted), "a noted job without a number");
-
-  scratch.write("workers/other", parts[3]);
-  const bool alive = presence->alive("other");
-  fuzz::require(!alive || parts[3].find(' ') != std::string::npos, "a file without a field stands for a process");
-  fuzz::require(presence->alive(presence->name()), "a process takes itself for ended");
   return 0;
 }

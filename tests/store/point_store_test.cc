@@ -9,12 +9,15 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
 
 #include "sim/engine/interrupt.h"
+#include "tools/warpfold/store/point_claims.h"
 
 namespace warpfold::cli {
 namespace {
@@ -98,8 +101,10 @@ TEST_F(Store, SimulatesEachPointOnceWithManyThreads) {
   EXPECT_EQ(most, plan.size());
   EXPECT_TRUE(std::ranges::all_of(times, [](const auto& each) { return each == 1; }));
   EXPECT_EQ(recorded(), plan.size());
-  EXPECT_EQ(store->log().find(plan[7])->run(0).total_time_us(), 7.0 / 3);
-  EXPECT_FALSE(store->log().find("ffffffffffffffff"));
+  configs::StudyPoint found;
+  ASSERT_TRUE(store->log().find(plan[7], found));
+  EXPECT_EQ(found.run(0).total_time_us(), 7.0 / 3);
+  EXPECT_FALSE(store->log().find("ffffffffffffffff", found));
   // All there: nothing is simulated.
   ASSERT_TRUE(store->finish(plan, 4, PointStore::Others::kAwait, simulate, kNoWatch));
   EXPECT_EQ(recorded(), plan.size());
@@ -231,89 +236,34 @@ TEST_F(Store, ReadsThePlanThatItWrote) {
   EXPECT_FALSE(store->read_plan(plan));
 }
 
-TEST_F(Store, ClaimsFollowEachOther) {
-  const auto one = Presence::announce(folder("workers")).value();
-  const auto other = Presence::announce(folder("workers")).value();
-  ASSERT_NE(one->name(), other->name());
-  EXPECT_EQ(one->count(), 2);
-  ClaimChain first(folder("claims"), *one, 10);
-  ClaimChain second(folder("claims"), *other, 10);
-  const auto next = [](ClaimChain& chain, size_t length) {
-    const auto range = chain.next([&](size_t begin) { return begin + length; }).value();
-    return range ? std::pair(range->begin, range->end) : std::pair<size_t, size_t>(0, 0);
+TEST_F(Store, ClaimsDoNotOverlap) {
+  const std::string file = folder("claims") + "/plan";
+  const auto first = PointClaims::open(file).value();
+  const auto third = PointClaims::open(file).value();
+  std::optional<PointClaims> second(PointClaims::open(file).value());
+  const auto claim = [](const PointClaims& claims, size_t begin, size_t most) {
+    const auto range = claims.claim(begin, 10, most).value();
+    return std::pair(range.begin, range.end);
   };
-  EXPECT_EQ(next(first, 3), std::pair(size_t{0}, size_t{3}));
-  EXPECT_EQ(next(second, 4), std::pair(size_t{3}, size_t{7}));
-  EXPECT_EQ(next(first, 100), std::pair(size_t{7}, size_t{10}));
-  EXPECT_EQ(next(second, 1), std::pair(size_t{0}, size_t{0}));
-  // Points of a process at work are not taken; after its end, its unfinished points are.
-  const auto take_over = [](ClaimChain& chain, size_t unfinished_begin) {
-    const auto range = chain.take_over([&](const PointRange& each) { return each.begin == unfinished_begin; }).value();
-    return range.has_value();
-  };
-  EXPECT_FALSE(take_over(second, 0));
-  one->withdraw();
-  EXPECT_TRUE(take_over(second, 0));
-  EXPECT_FALSE(take_over(second, 0));  // the process itself is at work on them
-  EXPECT_FALSE(take_over(second, 5));
+  EXPECT_EQ(claim(first, 3, 2), std::pair(size_t{3}, size_t{5}));
+  EXPECT_EQ(claim(*second, 0, 5), std::pair(size_t{0}, size_t{3}));  // up to the claim of the first
+  EXPECT_EQ(claim(*second, 4, 4), std::pair(size_t{5}, size_t{9}));  // behind it
+  EXPECT_EQ(claim(third, 0, 100), std::pair(size_t{9}, size_t{10}));
+  EXPECT_FALSE(first.claim(5, 9, 4));  // nothing is left
+  first.release({3, 5});
+  EXPECT_EQ(claim(third, 0, 4), std::pair(size_t{3}, size_t{5}));
+  second.reset();  // the end of a process releases all of its claims
+  EXPECT_EQ(claim(third, 0, 3), std::pair(size_t{0}, size_t{3}));
 }
 
-// A presence file, as another process would have left it.
-TEST_F(Store, KnowsWhichProcessesHaveEnded) {
-  const auto own = Presence::announce(folder("workers")).value();
-  const auto with = [&](const std::string& name, const std::string& old, const std::string& now) {
-    std::ifstream file(folder("workers") + "/" + own->name());
-    std::string text((std::istreambuf_iterator<char>(file)), {});
-    std::string line = old;
-    if (const size_t at = text.find("\n" + old + " "); at != std::string::npos)
-      line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
-    text.replace(text.find(line), line.size(), now);
-    std::ofstream(folder("workers") + "/" + name) << text;
-  };
-  EXPECT_TRUE(own->alive(own->name()));
-  EXPECT_FALSE(own->alive("unknown-1-1"));
-  with("same", "process", "process " + std::to_string(getpid()));
-  EXPECT_TRUE(own->alive("same"));
-  with("later", "start", "start 1");  // a process id that has been given away again
-  EXPECT_FALSE(own->alive("later"));
-  // Of another machine: by the time of its file.
-  const std::string machine = "machine another";
-  std::ofstream(folder("workers") + "/far") << machine << "\nprocess 1\nstart 1\n";
-  EXPECT_TRUE(own->alive("far"));
-  fs::last_write_time(folder("workers") + "/far", fs::file_time_type::clock::now() - 2 * Presence::kSilence);
-  EXPECT_FALSE(own->alive("far"));
-}
-
-TEST_F(Store, KnowsATaskOfSlurmThatHasStartedAgain) {
-  setenv("SLURM_JOB_ID", "8", 1);
-  setenv("SLURM_ARRAY_JOB_ID", "7", 1);
-  setenv("SLURM_ARRAY_TASK_ID", "3", 1);
-  setenv("SLURM_PROCID", "0", 1);
-  setenv("SLURM_RESTART_COUNT", "2", 1);
-  const auto own = Presence::announce(folder("workers")).value();
-  const auto far = [&](const std::string& task, const std::string& restarts) {
-    std::ofstream(folder("workers") + "/far")
-        << "machine another\nprocess 1\nstart 1\ntask " << task << "\nrestarts " << restarts << "\n";
-    return own->alive("far");
-  };
-  EXPECT_FALSE(far("7_3.0", "1"));
-  EXPECT_TRUE(far("7_3.0", "2"));
-  EXPECT_TRUE(far("7_4.0", "1"));
-  for (const char* name : {"SLURM_JOB_ID", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_PROCID", "SLURM_RESTART_COUNT"})
-    unsetenv(name);
-}
-
-// A claim that lost its text in a power failure counts as one point of a process that has ended.
-TEST_F(Store, ALostClaimIsTakenOver) {
-  std::ofstream(folder("claims") + "/00000000.0");
-  const auto own = Presence::announce(folder("workers")).value();
-  ClaimChain chain(folder("claims"), *own, 2);
-  const auto range = chain.next([](size_t begin) { return begin + 1; }).value();
-  ASSERT_TRUE(range);
-  EXPECT_EQ(range->begin, 1);
-  const auto lost = chain.take_over([](const PointRange& each) { return each.begin == 0; }).value();
-  ASSERT_TRUE(lost);
-  EXPECT_EQ(lost->end, 1);
+TEST_F(Store, TwoProcessesOfOneNameHaveTwoLogs) {
+  PointLog one(points());
+  PointLog other(points());
+  ASSERT_TRUE(one.open());
+  ASSERT_TRUE(other.open());
+  ASSERT_TRUE(one.append(keys(2)[0], 1, point(0)));
+  ASSERT_TRUE(other.append(keys(2)[1], 1, point(1)));
+  EXPECT_EQ(std::distance(fs::directory_iterator(points()), {}), 2);
 }
 
 }  // namespace

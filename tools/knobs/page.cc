@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,12 +37,6 @@ std::string factor_text(double factor) { return "x " + report::fixed(factor, fac
 
 std::string code(std::string_view text) { return "`" + std::string(text) + "`"; }
 
-std::string row(std::initializer_list<std::string_view> cells) {
-  std::string text = "|";
-  for (const std::string_view cell : cells) text.append(" ").append(cell).append(" |");
-  return text + "\n";
-}
-
 // Breaks the text into lines of at most 120 characters; `indent` starts every line but the first.
 std::string in_lines(std::string_view text, std::string_view indent = "") {
   constexpr size_t kWidth = 120;
@@ -75,19 +68,20 @@ std::string change_at(const Response* response, double factor) {
 }
 
 std::string scenario_table(const Sweep& sweep) {
-  std::string text = "| scenario | GPU | kernels |\n|---|---|---|\n";
-  for (const SweptScenario& scenario : sweep.scenarios) text += row({code(scenario.name), scenario.gpu, scenario.description});
-  return text;
+  cli::Table table({"scenario", "GPU", "kernels"});
+  for (const SweptScenario& scenario : sweep.scenarios) table.add({code(scenario.name), scenario.gpu, scenario.description});
+  return table.markdown();
 }
 
 std::string anomaly_section(const Sweep& sweep) {
   const std::vector<Anomaly> found = anomalies(sweep);
   if (found.empty()) return "None.\n";
-  std::string text = "| field | from | to | scenario | slower by | mechanism |\n|---|---|---|---|---|---|\n";
+  cli::Table table({"field", "from", "to", "scenario", "slower by", "mechanism"});
   for (const Anomaly& anomaly : found) {
-    text += row({code(anomaly.field), factor_text(anomaly.worse), factor_text(anomaly.better), code(anomaly.scenario),
-                 percent(anomaly.slower, 1), mechanism_of(anomaly).value_or(kUnexplained)});
+    table.add({code(anomaly.field), factor_text(anomaly.worse), factor_text(anomaly.better), code(anomaly.scenario),
+               percent(anomaly.slower, 1), std::string(mechanism_of(anomaly).value_or(kUnexplained))});
   }
+  std::string text = table.markdown();
   for (const Mechanism& mechanism : mechanisms()) {
     text.append("\n").append(in_lines("- **" + std::string(mechanism.name) + "**: " + std::string(mechanism.text), "  "));
   }
@@ -95,22 +89,22 @@ std::string anomaly_section(const Sweep& sweep) {
 }
 
 std::string inert_table(const std::vector<FieldReach>& fields, Reach reach) {
-  std::string text = "| field | why |\n|---|---|\n";
+  cli::Table table({"field", "why"});
   for (const FieldReach& field : fields) {
-    if (field.reach == reach) text += row({code(field.field), why_inert(field.field).value_or(kUnexplained)});
+    if (field.reach == reach) table.add({code(field.field), std::string(why_inert(field.field).value_or(kUnexplained))});
   }
-  return text;
+  return table.markdown();
 }
 
 std::string field_table(const std::vector<FieldReach>& fields) {
-  std::string text = "| field | better | x 0.5 | x 0.9 | x 1.1 | x 2 | scenario | moves |\n|---|---|---|---|---|---|---|---|\n";
+  cli::Table table({"field", "better", "x 0.5", "x 0.9", "x 1.1", "x 2", "scenario", "moves"});
   for (const FieldReach& field : fields) {
     const Response* largest = field.largest;
-    text +=
-        row({code(field.field), better_of(field.field), change_at(largest, 0.5), change_at(largest, 0.9), change_at(largest, 1.1),
-             change_at(largest, 2), field.reach == Reach::kMoves ? code(largest->scenario) : "none", std::to_string(field.moved)});
+    table.add({code(field.field), std::string(better_of(field.field)), change_at(largest, 0.5), change_at(largest, 0.9),
+               change_at(largest, 1.1), change_at(largest, 2), field.reach == Reach::kMoves ? code(largest->scenario) : "none",
+               std::to_string(field.moved)});
   }
-  return text;
+  return table.markdown();
 }
 
 constexpr std::string_view kBegin = R"(# Knobs

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kLeastChange = 0.0005;  // of a speed; smaller changes count as none
 
-std::string ctas_text(uint32_t ctas) { return std::to_string(ctas) + (ctas == 1 ? " CTA" : " CTAs"); }
+std::string ctas_text(uint32_t ctas) { return counted(ctas, "CTA"); }
 
 const configs::SmallerFootprint* best_of(const configs::KernelOccupancy& kernel) {
   const configs::SmallerFootprint* best = nullptr;

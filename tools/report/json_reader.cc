@@ -1,12 +1,15 @@
 #include "tools/report/json_reader.h"
 
 #include <google/protobuf/descriptor.h>
+#include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <limits>
-#include <optional>
+#include <stdexcept>
 
 #include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
@@ -17,157 +20,82 @@ namespace pb = google::protobuf;
 
 namespace {
 
-// A position in a text. The functions throw a Diagnostic, which this file catches.
-class Cursor {
- public:
-  Cursor(std::string file, std::string_view text) : file_(std::move(file)), text_(text) {}
-
-  size_t at() const { return at_; }
-  bool ended() { return skip_space(), at_ >= text_.size(); }
-  char peek() { return ended() ? '\0' : text_[at_]; }
-
-  bool take(char letter) {
-    if (peek() != letter) return false;
-    ++at_;
-    return true;
-  }
-  void expect(char letter, std::string_view where) {
-    if (!take(letter))
-      fail(std::string("expected '").append(1, letter).append("' ").append(where).append(", found ").append(next()));
-  }
-
-  // Reads a quoted text and resolves its escapes.
-  std::string text() {
-    if (peek() != '"') fail("expected a text in quotes, found " + next());
-    const size_t start = at_++;
-    std::string value;
-    while (at_ < text_.size() && text_[at_] != '"') {
-      if (static_cast<unsigned char>(text_[at_]) < 0x20) fail("a control character inside a text");
-      if (text_[at_] == '\\') {
-        escape(value);
-      } else {
-        value += text_[at_++];
-      }
-    }
-    if (at_ >= text_.size()) fail_at(start, "this text has no end");
-    ++at_;
-    return value;
-  }
-
-  // Reads a bare word: a number, true or false.
-  std::string_view word() {
-    skip_space();
-    const size_t start = at_;
-    while (at_ < text_.size() && std::string_view(",]}: \t\r\n").find(text_[at_]) == std::string_view::npos) ++at_;
-    return text_.substr(start, at_ - start);
-  }
-
-  [[noreturn]] void fail(const std::string& message) { skip_space(), fail_at(at_, message); }
-  [[noreturn]] void fail_at(size_t where, const std::string& message) const {
-    int line = 1;
-    int column = 1;
-    for (const char letter : text_.substr(0, where)) {
-      column = letter == '\n' ? 1 : column + 1;
-      line += letter == '\n' ? 1 : 0;
-    }
-    throw Diagnostic{file_, line, column, message};
-  }
-
-  std::string next() {
-    if (ended()) return "the end of the file";
-    return std::string("'").append(1, text_[at_]).append("'");
-  }
-
- private:
-  void skip_space() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
-  }
-
-  void escape(std::string& value) {
-    const size_t start = at_++;
-    const char letter = at_ < text_.size() ? text_[at_++] : '\0';
-    constexpr std::string_view names = "\"\\/bfnrt";
-    constexpr std::string_view means = "\"\\/\b\f\n\r\t";
-    if (letter == 'u') {
-      append_utf8(code_point(start), value);
-    } else if (const size_t known = names.find(letter); letter != '\0' && known != std::string_view::npos) {
-      value += means[known];
-    } else {
-      fail_at(start, "an escape that JSON does not have");
-    }
-  }
-
-  uint32_t four_digits(size_t start) {
-    uint32_t code = 0;
-    const std::string_view digits = text_.substr(std::min(at_, text_.size()), 4);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-    if (error != std::errc() || end != digits.data() + 4) fail_at(start, "\\u takes four hexadecimal digits");
-    at_ += 4;
-    return code;
-  }
-
-  // Reads a code point in UTF-16: two escapes for a code point above 0xFFFF.
-  uint32_t code_point(size_t start) {
-    const uint32_t high = four_digits(start);
-    if (high < 0xD800 || high > 0xDFFF) return high;
-    if (high > 0xDBFF || text_.substr(at_, 2) != "\\u") fail_at(start, "half of a surrogate pair");
-    at_ += 2;
-    const uint32_t low = four_digits(start);
-    if (low < 0xDC00 || low > 0xDFFF) fail_at(start, "half of a surrogate pair");
-    return 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
-  }
-
-  static void append_utf8(uint32_t code, std::string& value) {
-    const auto byte = [&value](uint32_t bits) { value += static_cast<char>(bits); };
-    if (code < 0x80) {
-      byte(code);
-    } else if (code < 0x800) {
-      byte(0xC0 | (code >> 6)), byte(0x80 | (code & 0x3F));
-    } else if (code < 0x10000) {
-      byte(0xE0 | (code >> 12)), byte(0x80 | ((code >> 6) & 0x3F)), byte(0x80 | (code & 0x3F));
-    } else {
-      byte(0xF0 | (code >> 18)), byte(0x80 | ((code >> 12) & 0x3F)), byte(0x80 | ((code >> 6) & 0x3F)), byte(0x80 | (code & 0x3F));
-    }
-  }
-
-  std::string file_;
-  std::string_view text_;
-  size_t at_ = 0;
+// A value that is neither a list nor an object. protobuf's own mapping quotes 64-bit integers, so a text may be a number.
+struct Scalar {
+  enum class Kind { kNumber, kText, kBool, kNull };
+  Kind kind;
+  std::string text{};
 };
 
-class MessageReader {
- public:
-  explicit MessageReader(Cursor& cursor) : cursor_(cursor) {}
+using Stream = rapidjson::MemoryStream;
 
-  void read(pb::Message& message) {
-    const pb::Descriptor& type = *message.GetDescriptor();
-    cursor_.expect('{', "for " + type.name());
-    std::vector<bool> read(static_cast<size_t>(type.field_count()));
-    for (bool first = true; !cursor_.take('}'); first = false) {
-      if (!first) cursor_.expect(',', "or '}'");
-      const size_t start = (cursor_.peek(), cursor_.at());
-      const std::string name = cursor_.text();
-      const pb::FieldDescriptor* field = field_of(type, name);
-      if (field == nullptr)
-        cursor_.fail_at(start, "unknown field " + escape::quoted(name) + " in " + type.name() + suggestion(name, names(type)));
-      const auto place = static_cast<size_t>(field->index());
-      if (read[place]) cursor_.fail_at(start, "the field " + escape::quoted(field->name()) + " occurs twice in one " + type.name());
-      read[place] = true;
-      const pb::OneofDescriptor* choice = field->real_containing_oneof();
-      if (choice != nullptr && message.GetReflection()->HasOneof(message, choice)) {
-        const std::string& other = message.GetReflection()->GetOneofFieldDescriptor(message, choice)->name();
-        cursor_.fail_at(start, type.name() + " has one of " + escape::quoted(other) + " and " + escape::quoted(field->name()));
-      }
-      cursor_.expect(':', "after the field's name");
-      if (field->is_repeated()) {
-        read_list(message, *field);
-      } else {
-        read_value(message, *field);
-      }
-    }
+// Fills in a message by the events of RapidJSON's iterative parser, which come behind a value and in front of a bracket. The
+// functions return false after a fault; `at` is then its offset in the text.
+class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> {
+ public:
+  Handler(const Stream& stream, std::string_view text, pb::Message& message) : stream_(stream), text_(text), root_(&message) {}
+
+  size_t at() const { return at_; }
+  const std::string& problem() const { return problem_; }
+
+  bool Null() { return take({Scalar::Kind::kNull}, stream_.Tell() - 4); }
+  bool Bool(bool value) { return take({Scalar::Kind::kBool, value ? "true" : ""}, stream_.Tell() - (value ? 4 : 5)); }
+  bool RawNumber(const char* text, rapidjson::SizeType length, bool) {
+    return take({Scalar::Kind::kNumber, {text, length}}, stream_.Tell() - length);
+  }
+  bool String(const char* text, rapidjson::SizeType length, bool) {
+    return take({Scalar::Kind::kText, {text, length}}, begin_of_text());
   }
 
+  bool Key(const char* text, rapidjson::SizeType length, bool) {
+    Level& level = levels_.back();
+    const std::string name(text, length);
+    const pb::Descriptor& type = *level.message->GetDescriptor();
+    level.field = field_of(type, name);
+    const size_t start = begin_of_text();
+    if (level.field == nullptr)
+      return fail(start, "unknown field " + escape::quoted(name) + " in " + type.name() + suggestion(name, names(type)));
+    const auto place = static_cast<size_t>(level.field->index());
+    if (level.read[place])
+      return fail(start, "the field " + escape::quoted(level.field->name()) + " occurs twice in one " + type.name());
+    level.read[place] = true;
+    const pb::OneofDescriptor* choice = level.field->real_containing_oneof();
+    if (choice == nullptr || !level.message->GetReflection()->HasOneof(*level.message, choice)) return true;
+    const std::string& other = level.message->GetReflection()->GetOneofFieldDescriptor(*level.message, choice)->name();
+    return fail(start, type.name() + " has one of " + escape::quoted(other) + " and " + escape::quoted(level.field->name()));
+  }
+
+  bool StartObject() {
+    pb::Message* message = root_;
+    if (!levels_.empty()) {
+      if (!expects_value(stream_.Tell())) return false;
+      const Level& level = levels_.back();
+      if (level.field->message_type() == nullptr) return wrong(stream_.Tell());
+      const pb::Reflection& r = *level.message->GetReflection();
+      message = level.list ? r.AddMessage(level.message, level.field) : r.MutableMessage(level.message, level.field);
+    }
+    levels_.push_back({message, std::vector<bool>(static_cast<size_t>(message->GetDescriptor()->field_count()))});
+    return true;
+  }
+  bool EndObject(rapidjson::SizeType) { return levels_.pop_back(), true; }
+  bool StartArray() {
+    const size_t start = stream_.Tell();
+    if (levels_.empty()) return expects_object(start);
+    Level& level = levels_.back();
+    if (level.list || !level.field->is_repeated()) return wrong(start);
+    return level.list = true;
+  }
+  bool EndArray(rapidjson::SizeType) { return levels_.back().list = false, true; }
+
  private:
+  // An open object, and the field whose value comes next.
+  struct Level {
+    pb::Message* message;
+    std::vector<bool> read;  // by field
+    const pb::FieldDescriptor* field = nullptr;
+    bool list = false;  // inside the field's brackets
+  };
+
   // Finds a field by its name, or by an earlier name that the schema keeps as its json_name.
   static const pb::FieldDescriptor* field_of(const pb::Descriptor& type, const std::string& name) {
     if (const pb::FieldDescriptor* field = type.FindFieldByName(name)) return field;
@@ -183,146 +111,143 @@ class MessageReader {
     return names;
   }
 
-  void read_list(pb::Message& message, const pb::FieldDescriptor& field) {
-    cursor_.expect('[', "for the list " + field.name());
-    for (bool first = true; !cursor_.take(']'); first = false) {
-      if (!first) cursor_.expect(',', "or ']'");
-      read_value(message, field);
+  // Returns the offset of the opening quote of the text that was read last: the quote before it that no backslash escapes.
+  size_t begin_of_text() const {
+    size_t quote = stream_.Tell() - 1;
+    for (bool escaped = true; escaped;) {
+      quote = text_.rfind('"', quote - 1);
+      const size_t before = text_.find_last_not_of('\\', quote - 1);
+      escaped = quote > 0 && (quote - before) % 2 == 0;
     }
+    return quote;
   }
 
-  void read_value(pb::Message& message, const pb::FieldDescriptor& field) {
-    const pb::Reflection& r = *message.GetReflection();
-    const bool list = field.is_repeated();
-    switch (field.cpp_type()) {
-      case pb::FieldDescriptor::CPPTYPE_UINT32: {
-        const auto value = integer<uint32_t>(field);
-        return list ? r.AddUInt32(&message, &field, value) : r.SetUInt32(&message, &field, value);
-      }
-      case pb::FieldDescriptor::CPPTYPE_UINT64: {
-        const auto value = integer<uint64_t>(field);
-        return list ? r.AddUInt64(&message, &field, value) : r.SetUInt64(&message, &field, value);
-      }
-      case pb::FieldDescriptor::CPPTYPE_INT32: {
-        const auto value = integer<int32_t>(field);
-        return list ? r.AddInt32(&message, &field, value) : r.SetInt32(&message, &field, value);
-      }
-      case pb::FieldDescriptor::CPPTYPE_INT64: {
-        const auto value = integer<int64_t>(field);
-        return list ? r.AddInt64(&message, &field, value) : r.SetInt64(&message, &field, value);
-      }
-      case pb::FieldDescriptor::CPPTYPE_DOUBLE: {
-        const double value = number(field);
-        return list ? r.AddDouble(&message, &field, value) : r.SetDouble(&message, &field, value);
-      }
-      case pb::FieldDescriptor::CPPTYPE_BOOL: {
-        const bool value = boolean(field);
-        return list ? r.AddBool(&message, &field, value) : r.SetBool(&message, &field, value);
-      }
-      case pb::FieldDescriptor::CPPTYPE_ENUM: {
-        const pb::EnumValueDescriptor* value = enumerator(field);
-        return list ? r.AddEnum(&message, &field, value) : r.SetEnum(&message, &field, value);
-      }
-      case pb::FieldDescriptor::CPPTYPE_STRING: {
-        std::string value = cursor_.text();
-        return list ? r.AddString(&message, &field, std::move(value)) : r.SetString(&message, &field, std::move(value));
-      }
+  bool fail(size_t at, std::string problem) {
+    at_ = at;
+    problem_ = std::move(problem);
+    return false;
+  }
+  bool expects_object(size_t start) { return fail(start, "expected an object for " + root_->GetDescriptor()->name()); }
+  bool expects_value(size_t start) {
+    if (levels_.empty()) return expects_object(start);
+    const Level& level = levels_.back();
+    return level.list || !level.field->is_repeated() || fail(start, "expected a list for " + level.field->name());
+  }
+
+  bool wrong(size_t start) {
+    const pb::FieldDescriptor& field = *levels_.back().field;
+    return fail(start, field.name() + " takes a value of type " + field.cpp_type_name());
+  }
+
+  // Sets the field, or adds to its list.
+  bool take(const Scalar& value, size_t start) {
+    if (!expects_value(start)) return false;
+    const auto& [message, read, field, list] = levels_.back();
+    const pb::Reflection& r = *message->GetReflection();
+    const bool text = value.kind == Scalar::Kind::kText;
+    switch (field->cpp_type()) {
+      case pb::FieldDescriptor::CPPTYPE_UINT32:
+        return number(value, start, list ? &pb::Reflection::AddUInt32 : &pb::Reflection::SetUInt32);
+      case pb::FieldDescriptor::CPPTYPE_UINT64:
+        return number(value, start, list ? &pb::Reflection::AddUInt64 : &pb::Reflection::SetUInt64);
+      case pb::FieldDescriptor::CPPTYPE_INT32:
+        return number(value, start, list ? &pb::Reflection::AddInt32 : &pb::Reflection::SetInt32);
+      case pb::FieldDescriptor::CPPTYPE_INT64:
+        return number(value, start, list ? &pb::Reflection::AddInt64 : &pb::Reflection::SetInt64);
+      case pb::FieldDescriptor::CPPTYPE_DOUBLE:
+        return number(value, start, list ? &pb::Reflection::AddDouble : &pb::Reflection::SetDouble);
+      case pb::FieldDescriptor::CPPTYPE_BOOL:
+        if (value.kind != Scalar::Kind::kBool) return wrong(start);
+        (r.*(list ? &pb::Reflection::AddBool : &pb::Reflection::SetBool))(message, field, !value.text.empty());
+        return true;
+      case pb::FieldDescriptor::CPPTYPE_ENUM:
+        return text ? enumerator(value.text, start) : wrong(start);
+      case pb::FieldDescriptor::CPPTYPE_STRING:
+        if (!text) return wrong(start);
+        (r.*(list ? &pb::Reflection::AddString : &pb::Reflection::SetString))(message, field, value.text);
+        return true;
       case pb::FieldDescriptor::CPPTYPE_MESSAGE:
-        return read(list ? *r.AddMessage(&message, &field) : *r.MutableMessage(&message, &field));
+        return wrong(start);
       default:
-        throw std::logic_error("a schema field of a type that no schema had: " + field.full_name());
+        throw std::logic_error("a schema field of a type that no schema had: " + field->full_name());
     }
-  }
-
-  // Reads the digits of a number and sets `start` to their position. protobuf's own mapping quotes 64-bit integers.
-  std::string digits(size_t& start) {
-    const bool quoted = cursor_.peek() == '"';
-    start = cursor_.at();
-    return quoted ? cursor_.text() : std::string(cursor_.word());
   }
 
   template <typename Number>
-  Number integer(const pb::FieldDescriptor& field) {
-    size_t start = 0;
-    const std::string text = digits(start);
-    Number value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc::result_out_of_range)
-      cursor_.fail_at(start, field.name() + " is out of range: " + escape::unquoted(text));
-    if (error != std::errc() || end != text.data() + text.size()) wrong(start, field, "an integer");
-    return value;
+  bool number(const Scalar& value, size_t start,
+              void (pb::Reflection::*set)(pb::Message*, const pb::FieldDescriptor*, Number) const) {
+    const Level& level = levels_.back();
+    Number made{};
+    const char* const last = value.text.data() + value.text.size();
+    const auto [end, error] = std::from_chars(value.text.data(), last, made);
+    const bool digits = value.kind == Scalar::Kind::kNumber || value.kind == Scalar::Kind::kText;
+    if (digits && error == std::errc::result_out_of_range)
+      return fail(start, level.field->name() + " is out of range: " + escape::unquoted(value.text));
+    if (!digits || error != std::errc() || end != last || !std::isfinite(static_cast<double>(made))) return wrong(start);
+    (level.message->GetReflection()->*set)(level.message, level.field, made);
+    return true;
   }
 
-  double number(const pb::FieldDescriptor& field) {
-    size_t start = 0;
-    const std::string text = digits(start);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) wrong(start, field, "a number");
-    return value;
-  }
-
-  bool boolean(const pb::FieldDescriptor& field) {
-    const size_t start = (cursor_.peek(), cursor_.at());
-    const std::string_view word = cursor_.word();
-    if (word != "true" && word != "false") wrong(start, field, "true or false");
-    return word == "true";
-  }
-
-  const pb::EnumValueDescriptor* enumerator(const pb::FieldDescriptor& field) {
-    const size_t start = (cursor_.peek(), cursor_.at());
-    const std::string name = cursor_.text();
-    const pb::EnumValueDescriptor* value = field.enum_type()->FindValueByName(name);
-    if (value != nullptr) return value;
+  bool enumerator(const std::string& name, size_t start) {
+    const Level& level = levels_.back();
+    const pb::EnumDescriptor& type = *level.field->enum_type();
+    if (const pb::EnumValueDescriptor* value = type.FindValueByName(name)) {
+      const pb::Reflection& r = *level.message->GetReflection();
+      (r.*(level.list ? &pb::Reflection::AddEnum : &pb::Reflection::SetEnum))(level.message, level.field, value);
+      return true;
+    }
     std::vector<std::string> known;
-    for (int v = 0; v < field.enum_type()->value_count(); ++v) known.push_back(field.enum_type()->value(v)->name());
-    cursor_.fail_at(start, "unknown " + field.enum_type()->name() + " " + escape::quoted(name) + suggestion(name, known));
+    for (int v = 0; v < type.value_count(); ++v) known.push_back(type.value(v)->name());
+    return fail(start, "unknown " + type.name() + " " + escape::quoted(name) + suggestion(name, known));
   }
 
-  [[noreturn]] void wrong(size_t start, const pb::FieldDescriptor& field, std::string_view wanted) {
-    cursor_.fail_at(start, field.name() + " takes " + std::string(wanted));
-  }
+  const Stream& stream_;
+  std::string_view text_;
+  pb::Message* root_;
+  std::vector<Level> levels_{};
+  size_t at_ = 0;
+  std::string problem_{};
+};
 
-  Cursor& cursor_;
+// Collects the keys of the outermost object.
+struct TopKeys : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, TopKeys> {
+  std::vector<std::string> keys{};
+  int depth = 0;
+
+  bool Default() { return depth > 0; }
+  bool Key(const char* text, rapidjson::SizeType length, bool) {
+    if (depth == 1) keys.emplace_back(text, length);
+    return true;
+  }
+  bool StartObject() { return ++depth > 0; }
+  bool EndObject(rapidjson::SizeType) { return --depth >= 0; }
+  bool StartArray() { return depth++ > 0; }
+  bool EndArray(rapidjson::SizeType) { return --depth >= 0; }
 };
 
 }  // namespace
 
+// Iterative parsing: deep nesting uses no stack.
 Expected<void> read_json(const std::string& file, std::string_view text, pb::Message& message) {
-  Cursor cursor(file, text);
-  try {
-    MessageReader(cursor).read(message);
-    if (!cursor.ended()) cursor.fail("something follows the end of the JSON object");
-  } catch (Diagnostic& diagnostic) {
-    return std::unexpected(std::move(diagnostic));
-  }
-  return {};
+  Stream stream(text.data(), text.size());
+  Handler handler(stream, text, message);
+  constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
+  const rapidjson::ParseResult parsed = rapidjson::Reader().Parse<kFlags>(stream, handler);
+  if (parsed) return {};
+  const bool ours = !handler.problem().empty();
+  const std::string_view before = text.substr(0, ours ? handler.at() : parsed.Offset());
+  const auto line = static_cast<int>(1 + std::ranges::count(before, '\n'));
+  const auto column = static_cast<int>(before.size() - before.rfind('\n'));  // of the first line, npos is -1
+  return fail_at(file, line, column,
+                 ours ? handler.problem() : "damaged JSON: " + escape::remark(rapidjson::GetParseError_En(parsed.Code())));
 }
 
 std::vector<std::string> top_keys(std::string_view text) {
-  std::vector<std::string> keys;
-  Cursor cursor("", text);
-  int depth = 0;
-  bool key = false;
-  try {
-    while (!cursor.ended()) {
-      const char letter = cursor.peek();
-      if (letter == '"') {
-        std::string word = cursor.text();
-        if (depth == 1 && key && cursor.peek() == ':') keys.push_back(std::move(word));
-        key = false;
-      } else {
-        depth += letter == '{' || letter == '[' ? 1 : 0;
-        depth -= letter == '}' || letter == ']' ? 1 : 0;
-        key = letter == '{' || letter == ',';
-        if (depth == 0 && letter != '}') return {};
-        cursor.take(letter);
-      }
-    }
-  } catch (const Diagnostic&) {
-    return keys;
-  }
-  return keys;
+  Stream stream(text.data(), text.size());
+  TopKeys handler;
+  // Kineto writes NaN for undefined rates.
+  (void)rapidjson::Reader().Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseNanAndInfFlag>(stream, handler);
+  return handler.keys;
 }
 
 }  // namespace warpfold::report

@@ -27,6 +27,10 @@ std::string with_thousands(const std::string& digits) {
   return text.append(digits.substr(point));
 }
 
+std::string counted(uint64_t count, std::string_view noun, std::string_view plural) {
+  return std::to_string(count).append(" ").append(noun).append(count == 1 ? "" : plural);
+}
+
 std::string rounded(double number) {
   constexpr int kDigits = 3;
   constexpr int kMostDecimals = 6;

@@ -11,6 +11,9 @@ namespace warpfold::report {
 std::string with_thousands(const std::string& digits);
 std::string fixed(double number, int decimals);
 
+// Returns a count with its noun: "1 row", "2 rows".
+std::string counted(uint64_t count, std::string_view noun, std::string_view plural = "s");
+
 // Returns a number for a sentence: three significant digits, or all digits before the point: 0.0123, 1.23, 12.3, 4,713.
 std::string rounded(double number);
 // Returns a share of a whole in percent: "6.3 %".

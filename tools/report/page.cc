@@ -71,19 +71,22 @@ std::string_view page_file(std::string_view name) {
   throw std::logic_error("the report's page lacks " + std::string(name));
 }
 
-std::string html_page(std::string_view title, std::string_view json) {
+std::string filled(std::string_view page, const std::function<std::string(std::string_view name)>& insertion) {
   constexpr std::string_view begin = "<!-- insert ";
   constexpr std::string_view end = " -->";
-  std::string_view rest = page_file("page.html");
-  std::string page;
-  for (size_t at = rest.find(begin); at != std::string_view::npos; at = rest.find(begin)) {
-    page.append(rest.substr(0, at));
-    rest.remove_prefix(at + begin.size());
-    const size_t length = rest.find(end);
-    page.append(insertion(rest.substr(0, length), title, json));
-    rest.remove_prefix(length + end.size());
+  std::string text;
+  for (size_t at = page.find(begin); at != std::string_view::npos; at = page.find(begin)) {
+    text.append(page.substr(0, at));
+    page.remove_prefix(at + begin.size());
+    const size_t length = page.find(end);
+    text.append(insertion(page.substr(0, length)));
+    page.remove_prefix(length + end.size());
   }
-  return page.append(rest);
+  return text.append(page);
+}
+
+std::string html_page(std::string_view title, std::string_view json) {
+  return filled(page_file("page.html"), [&](std::string_view name) { return insertion(name, title, json); });
 }
 
 }  // namespace report

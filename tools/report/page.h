@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -12,5 +13,8 @@ std::string html_page(std::string_view title, std::string_view json);
 
 // Returns a file of page/ as embedded in the program.
 std::string_view page_file(std::string_view name);
+
+// Returns a page with the text of `insertion` in place of each <!-- insert NAME -->.
+std::string filled(std::string_view page, const std::function<std::string(std::string_view name)>& insertion);
 
 }  // namespace warpfold::report

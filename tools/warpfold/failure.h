@@ -19,7 +19,7 @@ inline constexpr int kCannotWrite = 5;    // one line on stderr; an existing fil
 
 inline constexpr int kInterrupted = 130;  // by SIGINT, SIGTERM or SIGHUP, which then ends the program
 
-// The reason for which a command ends without a result.
+// The reason for which a command ends without a result. With kSuccess it is a text that the user asked for.
 struct Failure {
   int exit_code = kUserError;
   std::string text;

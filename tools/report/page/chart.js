@@ -36,6 +36,35 @@ function labelsOf(data, encode) {
   return {type: 'text', from: {data}, aria: false, interactive: false, encode: {enter: encode}};
 }
 
+// Returns the specification of a chart of horizontal lanes, one for each name in `lanes`. `x` and `y` have the title and other
+// properties of the axes, `across` those of the horizontal scale. `scales` and `data` come in addition.
+function lanesSpec({description, height, rows, lanes, padding, domain, across, x, y, marks, scales = [], data = []}) {
+  return {
+    description, height, marks, data: [{name: 'rows', values: rows}, ...data],
+    scales: [{name: 'x', type: 'linear', domain, range: 'width', ...across}, {name: 'y', type: 'band', domain: lanes, range: 'height', padding}, ...scales],
+    axes: [{orient: 'bottom', scale: 'x', grid: true, tickCount: 6, ...x}, {orient: 'left', scale: 'y', ticks: false, domain: false, ...y}],
+  };
+}
+
+// Returns bars in the lanes that the field `lane` of the rows names, from the field `from` to the field `to`.
+function laneBars(lane, encode, data = 'rows') {
+  return marksOf('rect', data, {
+    x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'}, y: {scale: 'y', field: lane}, height: {scale: 'y', band: 1}, fill: {field: 'fill'}, ...encode,
+  });
+}
+
+// Returns the specification of a chart with two bars in each lane, one for each of `kinds`.
+function pairsSpec({kinds, gap, encode, label, ...more}) {
+  const y = "scale('y', datum.name) + scale('inner', datum.kind)";
+  return lanesSpec({
+    ...more, padding: 0.2, scales: [{name: 'inner', type: 'band', domain: kinds, range: [0, {signal: "bandwidth('y')"}], padding: gap}],
+    marks: [
+      laneBars('name', {x: {scale: 'x', value: 0}, x2: {scale: 'x', field: 'value'}, y: {signal: y}, height: {scale: 'inner', band: 1}, ...encode}),
+      labelsOf('rows', {baseline: {value: 'middle'}, y: {signal: `${y} + bandwidth('inner') / 2`}, ...label}),
+    ],
+  });
+}
+
 function showTip(_, event, __, datum) {
   const tip = document.getElementById('tip');
   tip.hidden = !datum;

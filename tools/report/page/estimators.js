@@ -8,12 +8,9 @@ function limitersSection(run, prefix) {
       tip: `${kernel.name}, ${limiter.resource}: at least ${rounded(limiter.time_us)} us`,
       field: fieldOf(run, `kernels[${k}].limiters[${l}].time_us`), fill: l === 0 ? fill('vermillion') : fill('blue', 'rising'),
     }));
-    const table = dataTable(`Every limiter of ${kernel.name}`, [
-      {name: 'resource', text: true}, {name: 'cycles'}, {name: 'time', unit: 'us'},
-    ], kernel.limiters.map((_, l) => [
-      figure(run, `kernels[${k}].limiters[${l}].resource`, text), figure(run, `kernels[${k}].limiters[${l}].cycles`, count),
-      figure(run, `kernels[${k}].limiters[${l}].time_us`, decimals(2)),
-    ]));
+    const table = listTable(`Every limiter of ${kernel.name}`, fieldOf(run, `kernels[${k}].limiters`), kernel.limiters, [
+      {name: 'resource', text: true, field: 'resource'}, {name: 'cycles', field: 'cycles', format: count}, {name: 'time', unit: 'us', field: 'time_us', format: decimals(2)},
+    ]);
     return chart({
       id: `${prefix}limiters-${k}`, title: `Demand of ${kernel.name} on each resource, as the time at that resource’s peak`,
       note: 'Plain: the largest limiter, a lower bound on the kernel’s time.',
@@ -21,14 +18,11 @@ function limitersSection(run, prefix) {
         domainMax: Math.max(...rows.map((row) => row.value)) * 1.12}), table,
     });
   });
-  const table = dataTable('Compositions of GEMMs, random numbers and attention', [
-    {name: 'composition', text: true}, {name: 'total', unit: 'us'}, {name: 'speed-up', unit: 'over sequential'},
-    {name: 'GEMMs', unit: 'us'}, {name: 'exposed random numbers', unit: 'us'}, {name: 'attention', unit: 'us'},
-  ], run.result.model.compositions.map((_, c) => {
-    const at = (path, format) => figure(run, `model.compositions[${c}].${path}`, format);
-    return [at('name', text), at('total_time_us', decimals(2)), at('speedup', decimals(3)), at('gemm_us', decimals(2)),
-      at('exposed_rng_us', decimals(2)), at('attention_us', decimals(2))];
-  }));
+  const table = listTable('Compositions of GEMMs, random numbers and attention', fieldOf(run, 'model.compositions'), run.result.model.compositions, [
+    {name: 'composition', text: true, field: 'name'}, {name: 'total', unit: 'us', field: 'total_time_us', format: decimals(2)},
+    {name: 'speed-up', unit: 'over sequential', field: 'speedup', format: decimals(3)}, {name: 'GEMMs', unit: 'us', field: 'gemm_us', format: decimals(2)},
+    {name: 'exposed random numbers', unit: 'us', field: 'exposed_rng_us', format: decimals(2)}, {name: 'attention', unit: 'us', field: 'attention_us', format: decimals(2)},
+  ]);
   return section(`${prefix}limiters`, 'Limiters', 2, ...parts, table);
 }
 
@@ -51,32 +45,14 @@ function estimatorsSection(simulated, modelled, index) {
   const rows = estimatorRows(simulated, modelled);
   const kinds = [{key: 'simulation', name: 'simulation', fill: fill('blue')}, {key: 'model', name: 'limiter model', fill: fill('orange', 'rising')}];
   const bars = rows.flatMap((row) => kinds.map((kind) => ({
-    what: row.what, kind: kind.name, value: row[kind.key].value, field: row[kind.key].field, fill: kind.fill,
+    name: row.what, kind: kind.name, value: row[kind.key].value, field: row[kind.key].field, fill: kind.fill,
     label: `${kind.name} ${rounded(row[kind.key].value)} us`, tip: `${row.what}, ${kind.name}: ${rounded(row[kind.key].value)} us`,
   })));
-  const spec = {
-    description: 'Two bars for each quantity: the simulation and the limiter model', height: 60 * rows.length,
-    data: [{name: 'bars', values: bars}],
-    scales: [
-      {name: 'x', type: 'linear', domain: [0, 1.25 * Math.max(...bars.map((bar) => bar.value))], range: 'width'},
-      {name: 'y', type: 'band', domain: rows.map((row) => row.what), range: 'height', padding: 0.2},
-      {name: 'inner', type: 'band', domain: kinds.map((kind) => kind.name), range: [0, {signal: "bandwidth('y')"}], padding: 0.08},
-    ],
-    axes: [
-      {orient: 'bottom', scale: 'x', title: 'time (us)', grid: true, tickCount: 6},
-      {orient: 'left', scale: 'y', title: 'quantity', ticks: false, domain: false},
-    ],
-    marks: [
-      marksOf('rect', 'bars', {
-        x: {scale: 'x', value: 0}, x2: {scale: 'x', field: 'value'}, fill: {field: 'fill'}, cornerRadius: {value: 2},
-        y: {signal: "scale('y', datum.what) + scale('inner', datum.kind)"}, height: {scale: 'inner', band: 1},
-      }),
-      labelsOf('bars', {
-        x: {scale: 'x', field: 'value', offset: 6}, baseline: {value: 'middle'}, text: {field: 'label'},
-        y: {signal: "scale('y', datum.what) + scale('inner', datum.kind) + bandwidth('inner') / 2"},
-      }),
-    ],
-  };
+  const spec = pairsSpec({
+    description: 'Two bars for each quantity: the simulation and the limiter model', height: 60 * rows.length, rows: bars, lanes: rows.map((row) => row.what),
+    kinds: kinds.map((kind) => kind.name), gap: 0.08, domain: [0, 1.25 * Math.max(...bars.map((bar) => bar.value))],
+    x: {title: 'time (us)'}, y: {title: 'quantity'}, encode: {cornerRadius: {value: 2}}, label: {x: {scale: 'x', field: 'value', offset: 6}, text: {field: 'label'}},
+  });
   const table = dataTable('Simulation and limiter model', [
     {name: 'quantity', text: true}, {name: 'simulation', unit: 'us'}, {name: 'limiter model', unit: 'us'}, {name: 'model over simulation', unit: '%'},
   ], rows.map((row) => [row.what, {text: decimals(2)(row.simulation.value), field: row.simulation.field},

@@ -1,20 +1,14 @@
 // The kernels of a run: their times, and their slowdown against running alone.
 
 function kernelTable(run) {
-  return dataTable('The kernels of this run', [
-    {name: 'kernel', text: true}, {name: 'time', unit: 'us'}, {name: 'cycles'}, {name: 'start', unit: 'cycle'}, {name: 'end', unit: 'cycle'},
-    {name: 'alone', unit: 'cycles'}, {name: 'slowdown', unit: 'times'}, {name: 'speed', unit: 'TFLOPS'}, {name: 'CTAs'},
-    {name: 'CTAs an SM', unit: 'at most'}, {name: 'limited by', text: true}, {name: 'warps an SM', unit: 'mean'},
-    {name: 'bound by, alone', text: true},
-  ], run.result.kernels.map((kernel, k) => {
-    const at = (path, format) => figure(run, `kernels[${k}].${path}`, format);
-    return [
-      at('name', text), at('time_us', decimals(2)), at('cycles', count), at('start_cycle', count), at('end_cycle', count),
-      at('solo_cycles', count), at('slowdown_vs_solo', decimals(3)), kernel.tflops > 0 ? at('tflops', decimals(1)) : '-',
-      at('ctas', count), at('occupancy.ctas_per_sm_limit', count), at('occupancy.limiter', text),
-      at('occupancy.average_warps', decimals(2)), at('bound_by', text),
-    ];
-  }));
+  return listTable('The kernels of this run', fieldOf(run, 'kernels'), run.result.kernels, [
+    {name: 'kernel', text: true, field: 'name'}, {name: 'time', unit: 'us', field: 'time_us', format: decimals(2)}, {name: 'cycles', field: 'cycles', format: count},
+    {name: 'start', unit: 'cycle', field: 'start_cycle', format: count}, {name: 'end', unit: 'cycle', field: 'end_cycle', format: count},
+    {name: 'alone', unit: 'cycles', field: 'solo_cycles', format: count}, {name: 'slowdown', unit: 'times', field: 'slowdown_vs_solo', format: decimals(3)},
+    {name: 'speed', unit: 'TFLOPS', field: 'tflops', format: (speed) => (speed > 0 ? decimals(1)(speed) : '-')}, {name: 'CTAs', field: 'ctas', format: count},
+    {name: 'CTAs an SM', unit: 'at most', field: 'occupancy.ctas_per_sm_limit', format: count}, {name: 'limited by', text: true, field: 'occupancy.limiter'},
+    {name: 'warps an SM', unit: 'mean', field: 'occupancy.average_warps', format: decimals(2)}, {name: 'bound by, alone', text: true, field: 'bound_by'},
+  ]);
 }
 
 function kernelSpans(run) {
@@ -41,30 +35,21 @@ function kernelSpans(run) {
 function kernelsSection(run, prefix) {
   const spans = kernelSpans(run);
   const names = run.result.kernels.map((kernel) => kernel.name);
-  const spec = {
-    description: 'A bar for each kernel from its start to its end; below it the time that it needs alone',
-    height: 46 * names.length,
-    data: [{name: 'spans', values: spans}],
-    scales: [
-      {name: 'x', type: 'linear', domain: [0, Math.max(...spans.map((span) => span.to))], range: 'width', nice: true},
-      {name: 'y', type: 'band', domain: names, range: 'height', padding: 0.12},
-    ],
-    axes: [
-      {orient: 'bottom', scale: 'x', title: 'time (us)', grid: true, tickCount: 8},
-      {orient: 'left', scale: 'y', title: 'kernel', ticks: false, domain: false},
-    ],
+  const spec = lanesSpec({
+    description: 'A bar for each kernel from its start to its end; below it the time that it needs alone', height: 46 * names.length,
+    rows: spans, lanes: names, padding: 0.12, domain: [0, Math.max(...spans.map((span) => span.to))], across: {nice: true},
+    x: {title: 'time (us)', tickCount: 8}, y: {title: 'kernel'},
     marks: [
-      marksOf('rect', 'spans', {
-        x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'}, fill: {field: 'fill'}, cornerRadius: {value: 2},
-        y: {signal: "scale('y', datum.kernel) + bandwidth('y') * datum.lane"}, height: {signal: "bandwidth('y') * datum.depth"},
+      laneBars('kernel', {
+        y: {signal: "scale('y', datum.kernel) + bandwidth('y') * datum.lane"}, height: {signal: "bandwidth('y') * datum.depth"}, cornerRadius: {value: 2},
       }),
-      labelsOf('spans', {
+      labelsOf('rows', {
         x: {scale: 'x', field: 'from', offset: 8}, y: {signal: "scale('y', datum.kernel) + bandwidth('y') * (datum.lane + datum.depth / 2)"},
         baseline: {value: 'middle'}, text: {signal: "roomy ? datum.label : ''"}, fontWeight: {value: 600},
         fill: {value: 'var(--on-colour)'}, stroke: {value: 'var(--on-colour-halo)'}, strokeWidth: {value: 3},
       }),
     ],
-  };
+  });
   return section(`${prefix}kernels`, 'Kernels', 2, chart({
     id: `${prefix}kernels-time`, title: 'When each kernel runs', note: 'The thin striped bar is the time that the kernel needs alone on the same GPU.', spec,
   }), kernelTable(run), ...assumptionList(run));

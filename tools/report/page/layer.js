@@ -63,50 +63,41 @@ function layerOverlap(layer) {
   return [
     el('dl', {class: 'facts'}, fact('kernels', all('kernels_us', rounded(overlap.kernels_us)), 'us'), fact('exposed', all('exposed_us', rounded(overlap.exposed_us)), 'us'),
       fact('kernels slowed', all('slowed_us', rounded(overlap.slowed_us)), 'us'), fact('layer', all('layer_us', rounded(overlap.layer_us)), 'us')),
-    dataTable(`Transfers of ${layer.versions[v].name} for a layer inside of the model`, [
-      {name: 'transfer', text: true}, {name: 'pass', text: true}, {name: 'over', text: true}, {name: 'GPUs'}, {name: 'sent', unit: 'MB'}, {name: 'time', unit: 'us'},
-      {name: 'exposed', unit: 'us'}, {name: 'kernels slowed', unit: 'us'}, {name: 'beside', text: true},
-    ], overlap.transfers.map((each, t) => {
-      const at = (field, words) => all(`transfers[${t}].${field}`, words);
-      return [at('name', each.name), at('pass', each.pass), at('data_parallel', each.data_parallel ? 'data link' : 'link'), at('gpus', count(each.gpus)),
-        at('sent_bytes', decimals(1)(each.sent_bytes / 1e6)), at('us', decimals(1)(each.us)), at('exposed_us', decimals(1)(each.exposed_us)),
-        at('slowed_us', decimals(1)(each.slowed_us)), at('beside', each.beside.join(', '))];
-    })),
+    listTable(`Transfers of ${layer.versions[v].name} for a layer inside of the model`, `layer.versions[${v}].overlap.transfers`, overlap.transfers, [
+      {name: 'transfer', text: true, field: 'name'}, {name: 'pass', text: true, field: 'pass'},
+      {name: 'over', text: true, field: 'data_parallel', format: (data) => (data ? 'data link' : 'link')}, {name: 'GPUs', field: 'gpus', format: count},
+      {name: 'sent', unit: 'MB', field: 'sent_bytes', format: inMillions(1)}, {name: 'time', unit: 'us', field: 'us', format: decimals(1)},
+      {name: 'exposed', unit: 'us', field: 'exposed_us', format: decimals(1)}, {name: 'kernels slowed', unit: 'us', field: 'slowed_us', format: decimals(1)},
+      {name: 'beside', text: true, field: 'beside', format: listed},
+    ]),
   ];
 }
 
 function layerFusionTable(layer) {
-  return dataTable('Fused kernels, against their operators one by one', [
-    {name: 'kernel', text: true}, {name: 'pass', text: true}, {name: 'operators', text: true}, {name: 'words saved', unit: 'millions'}, {name: 'saved by bytes', unit: 'us'},
-    {name: 'simulated saved', unit: 'us'},
-  ], layer.fusions.map((each, f) => {
-    const at = (field, words) => atLayer(`fusions[${f}].${field}`, words);
-    return [at('kernel', each.kernel), at('pass', each.pass), at('operators', each.operators.join(', ')), at('words_saved', decimals(1)(each.words_saved / 1e6)),
-      at('bytes_saved_us', decimals(1)(each.bytes_saved_us)),
-      each.simulated_us_saved === undefined ? '-' : at('simulated_us_saved', decimals(1)(each.simulated_us_saved))];
-  }));
+  return listTable('Fused kernels, against their operators one by one', 'layer.fusions', layer.fusions, [
+    {name: 'kernel', text: true, field: 'kernel'}, {name: 'pass', text: true, field: 'pass'}, {name: 'operators', text: true, field: 'operators', format: listed},
+    {name: 'words saved', unit: 'millions', field: 'words_saved', format: inMillions(1)}, {name: 'saved by bytes', unit: 'us', field: 'bytes_saved_us', format: decimals(1)},
+    {name: 'simulated saved', unit: 'us', field: 'simulated_us_saved', format: decimals(1)},
+  ]);
 }
 
 function layerLayoutTable(layouts) {
-  return dataTable(`The shortest path takes ${rounded(layouts.path_us)} us, each kernel in its best layout ${rounded(layouts.best_us)}`, [
-    {name: 'kernel', text: true}, {name: 'features innermost', unit: 'us'}, {name: 'tokens innermost', unit: 'us'}, {name: 'reads', text: true}, {name: 'stores', text: true},
-    {name: 'turned', text: true}, {name: 'turning', unit: 'us'},
-  ], layouts.kernels.map((each, k) => {
-    const at = (field, words) => atLayer(`layouts.kernels[${k}].${field}`, words);
-    const there = (field) => (each[field] === undefined ? '-' : at(field, decimals(1)(each[field])));
-    return [at('kernel', each.kernel), there('features_us'), there('tokens_us'), at('reads', each.reads), at('stores', each.stores),
-      at('transposed', each.transposed.join(', ')), at('transposes_us', decimals(1)(each.transposes_us))];
-  }));
+  const caption = `The shortest path takes ${rounded(layouts.path_us)} us, each kernel in its best layout ${rounded(layouts.best_us)}`;
+  return listTable(caption, 'layer.layouts.kernels', layouts.kernels, [
+    {name: 'kernel', text: true, field: 'kernel'}, {name: 'features innermost', unit: 'us', field: 'features_us', format: decimals(1)},
+    {name: 'tokens innermost', unit: 'us', field: 'tokens_us', format: decimals(1)}, {name: 'reads', text: true, field: 'reads'}, {name: 'stores', text: true, field: 'stores'},
+    {name: 'turned', text: true, field: 'transposed', format: listed}, {name: 'turning', unit: 'us', field: 'transposes_us', format: decimals(1)},
+  ]);
 }
 
 function layerMemoryTable(memory) {
-  return dataTable(`Activations for the backward pass: ${rounded(memory.kept_mb)} of ${rounded(memory.all_mb)} MB are kept`, [
-    {name: 'kernel', text: true}, {name: 'tensors', text: true}, {name: 'size', unit: 'MB'}, {name: 'recompute', unit: 'us'}, {name: 'recompute', unit: 'us a MB'}, {name: 'what', text: true},
-  ], memory.activations.map((each, a) => {
-    const at = (field, words) => atLayer(`memory.activations[${a}].${field}`, words);
-    return [at('kernel', each.kernel === '' ? 'the layer’s input' : each.kernel), at('tensors', each.tensors.join(', ')), at('bytes', decimals(1)(each.bytes / 1e6)),
-      at('recompute_us', decimals(1)(each.recompute_us)), at('us_per_mb', decimals(2)(each.us_per_mb)), at('kept', each.kept ? 'kept' : each.offloaded ? 'offloaded' : 'recomputed')];
-  }));
+  const caption = `Activations for the backward pass: ${rounded(memory.kept_mb)} of ${rounded(memory.all_mb)} MB are kept`;
+  return listTable(caption, 'layer.memory.activations', memory.activations, [
+    {name: 'kernel', text: true, field: 'kernel', format: (kernel) => (kernel === '' ? 'the layer’s input' : kernel)},
+    {name: 'tensors', text: true, field: 'tensors', format: listed}, {name: 'size', unit: 'MB', field: 'bytes', format: inMillions(1)},
+    {name: 'recompute', unit: 'us', field: 'recompute_us', format: decimals(1)}, {name: 'recompute', unit: 'us a MB', field: 'us_per_mb', format: decimals(2)},
+    {name: 'what', text: true, field: 'kept', format: (kept, {offloaded}) => (kept ? 'kept' : offloaded ? 'offloaded' : 'recomputed')},
+  ]);
 }
 
 function layerTraining(training) {

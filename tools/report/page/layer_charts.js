@@ -30,25 +30,16 @@ function layerSharesChart(version, v) {
     id: `layer-shares-${v}`, title: 'Shares of each class of operators',
     note: 'Kernels without a simulation have the roofline’s time.',
     keys: version.classes.map(({kind}) => ({name: kind, fill: fill(...layerClass(kind).fill)})),
-    spec: {
-      description: 'A bar each for operations, words moved and time, made of the classes’ shares', height: 150,
-      data: [{name: 'parts', values}],
-      scales: [{name: 'x', type: 'linear', domain: [0, 100], range: 'width'},
-        {name: 'y', type: 'band', domain: rows.map(({row}) => row), range: 'height', padding: 0.25}],
-      axes: [{orient: 'bottom', scale: 'x', title: 'share (%)'}, {orient: 'left', scale: 'y', title: 'of the layer’s'}],
-      marks: [marksOf('rect', 'parts', {
-        x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'}, y: {scale: 'y', field: 'row'}, height: {scale: 'y', band: 1},
-        fill: {field: 'fill'}, stroke: {value: 'var(--card)'}, strokeWidth: {value: 1},
-      })],
-    },
-    table: dataTable('Classes of operators', [
-      {name: 'class', text: true}, {name: 'operations', unit: '%'}, {name: 'words', unit: '%'}, {name: 'time', unit: 'us'}, {name: 'time', unit: '%'},
-      {name: 'of it simulated', unit: '%'},
-    ], version.classes.map((each, c) => {
-      const at = (field, format) => atLayer(`versions[${v}].classes[${c}].${field}`, format(each[field]));
-      return [at('kind', text), at('flop_percent', decimals(2)), at('word_percent', decimals(1)), at('time_us', decimals(1)), at('time_percent', decimals(1)),
-        at('simulated_percent', decimals(0))];
-    })),
+    spec: lanesSpec({
+      description: 'A bar each for operations, words moved and time, made of the classes’ shares', height: 150, rows: values,
+      lanes: rows.map(({row}) => row), padding: 0.25, domain: [0, 100], x: {title: 'share (%)', grid: false, tickCount: undefined},
+      y: {title: 'of the layer’s', ticks: true, domain: true}, marks: [laneBars('row', {stroke: {value: 'var(--card)'}, strokeWidth: {value: 1}})],
+    }),
+    table: listTable('Classes of operators', `layer.versions[${v}].classes`, version.classes, [
+      {name: 'class', text: true, field: 'kind'}, {name: 'operations', unit: '%', field: 'flop_percent', format: decimals(2)},
+      {name: 'words', unit: '%', field: 'word_percent', format: decimals(1)}, {name: 'time', unit: 'us', field: 'time_us', format: decimals(1)},
+      {name: 'time', unit: '%', field: 'time_percent', format: decimals(1)}, {name: 'of it simulated', unit: '%', field: 'simulated_percent', format: decimals(0)},
+    ]),
   });
 }
 

@@ -30,22 +30,11 @@ function wavefrontRows(run, kernel, k) {
 
 function wavefrontSpec(rows) {
   const names = [...new Set(rows.map((row) => row.name))];
-  return {
+  return lanesSpec({
     description: 'Stacked bars of the wavefronts of each kind of access: the conflict-free minimum, and what bank conflicts add',
-    height: 28 * names.length,
-    data: [{name: 'bars', values: rows}],
-    scales: [
-      {name: 'x', type: 'linear', domain: [0, Math.max(...rows.map((row) => row.to)) * 1.04], range: 'width'},
-      {name: 'y', type: 'band', domain: names, range: 'height', padding: 0.25},
-    ],
-    axes: [
-      {orient: 'bottom', scale: 'x', title: 'shared-memory passes (wavefronts)', format: '~s', grid: true, tickCount: 6},
-      {orient: 'left', scale: 'y', title: 'kernel and access', ticks: false, domain: false},
-    ],
-    marks: [marksOf('rect', 'bars', {
-      x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'}, y: {scale: 'y', field: 'name'}, height: {scale: 'y', band: 1}, fill: {field: 'fill'},
-    })],
-  };
+    height: 28 * names.length, rows, lanes: names, padding: 0.25, domain: [0, Math.max(...rows.map((row) => row.to)) * 1.04],
+    x: {title: 'shared-memory passes (wavefronts)', format: '~s'}, y: {title: 'kernel and access'}, marks: [laneBars('name')],
+  });
 }
 
 function memoryTables(run) {

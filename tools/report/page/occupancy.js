@@ -57,22 +57,20 @@ function curveChart(run, kernel, k, curve, c, prefix) {
     id: `${prefix}occupancy-${k}-${c}`, title: `${kernel.kernel}: warps an SM by ${(curveNames[curve.what] ?? curve.what).replace(/ \(.*/, '')}`,
     keys: [{name: 'warps that fit', fill: fill('sky', 'solid')}, {name: 'now', fill: fill('vermillion', 'solid')}],
     spec: curveSpec(run, kernel, curve, base),
-    table: dataTable(`CTAs an SM of ${kernel.kernel} up to each size`, [{name: 'up to'}, {name: 'CTAs'}, {name: 'warps'}],
-      curve.points.map((_, p) => ['value', 'ctas', 'warps'].map((name) => figure(run, `${base}.points[${p}].${name}`, count)))),
+    table: listTable(`CTAs an SM of ${kernel.kernel} up to each size`, fieldOf(run, `${base}.points`), curve.points, [
+      {name: 'up to', field: 'value', format: count}, {name: 'CTAs', field: 'ctas', format: count}, {name: 'warps', field: 'warps', format: count}]),
   });
 }
 
 function occupancySection(run, prefix) {
   const {occupancy} = run.result;
   if (!occupancy) return [];
-  const footprints = dataTable('Footprints of CTAs and the resource that limits them on an SM', [
-    {name: 'kernel', text: true}, {name: 'warps', unit: 'a CTA'}, {name: 'registers', unit: 'a thread'}, {name: 'shared memory', unit: 'bytes a CTA'},
-    {name: 'CTAs', unit: 'an SM'}, {name: 'warps', unit: 'an SM'}, {name: 'waves'}, {name: 'limited by', text: true},
-  ], occupancy.kernels.map((_, k) => {
-    const at = (name, format) => figure(run, `occupancy.kernels[${k}].${name}`, format);
-    return [at('kernel', text), at('warps_per_cta', count), at('registers_per_thread', count), at('shared_memory_bytes', count), at('ctas_per_sm', count),
-      at('warps_per_sm', count), at('waves', decimals(2)), at('limiter', text)];
-  }));
+  const footprints = listTable('Footprints of CTAs and the resource that limits them on an SM', fieldOf(run, 'occupancy.kernels'), occupancy.kernels, [
+    {name: 'kernel', text: true, field: 'kernel'}, {name: 'warps', unit: 'a CTA', field: 'warps_per_cta', format: count},
+    {name: 'registers', unit: 'a thread', field: 'registers_per_thread', format: count},
+    {name: 'shared memory', unit: 'bytes a CTA', field: 'shared_memory_bytes', format: count}, {name: 'CTAs', unit: 'an SM', field: 'ctas_per_sm', format: count},
+    {name: 'warps', unit: 'an SM', field: 'warps_per_sm', format: count}, {name: 'waves', field: 'waves', format: decimals(2)}, {name: 'limited by', text: true, field: 'limiter'},
+  ]);
   const smaller = dataTable('Smaller footprints, each simulated with the same program; above 1 is faster', [
     {name: 'kernel', text: true}, {name: 'CTAs', unit: 'an SM'}, {name: 'registers', unit: 'a thread'}, {name: 'shared memory', unit: 'bytes a CTA'},
     {name: 'speed-up', unit: 'of the run'}, {name: 'speed-up', unit: 'of the kernel'}, {name: 'setting', text: true, sentence: true},

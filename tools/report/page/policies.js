@@ -1,29 +1,18 @@
 // Several simulations of the same kernels: the time, the kernels' slowdowns and the limit of each.
 
 function barsSpec({description, rows, xTitle, yTitle, xFormat = '~s', height = 30, domainMax}) {
-  return {
-    description, height: height * rows.length,
-    data: [{name: 'bars', values: rows}],
-    scales: [
-      {name: 'x', type: 'linear', domain: domainMax === undefined ? {data: 'bars', field: 'value'} : [0, domainMax],
-        zero: true, nice: domainMax === undefined, range: 'width'},
-      {name: 'y', type: 'band', domain: rows.map((row) => row.name), range: 'height', padding: 0.28},
-    ],
-    axes: [
-      {orient: 'bottom', scale: 'x', title: xTitle, format: xFormat, grid: true, tickCount: 6},
-      {orient: 'left', scale: 'y', title: yTitle, ticks: false, domain: false},
-    ],
+  return lanesSpec({
+    description, height: height * rows.length, rows, lanes: rows.map((row) => row.name), padding: 0.28,
+    domain: domainMax === undefined ? {data: 'rows', field: 'value'} : [0, domainMax], across: {zero: true, nice: domainMax === undefined},
+    x: {title: xTitle, format: xFormat}, y: {title: yTitle},
     marks: [
-      marksOf('rect', 'bars', {
-        x: {scale: 'x', value: 0}, x2: {scale: 'x', field: 'value'}, y: {scale: 'y', field: 'name'}, height: {scale: 'y', band: 1},
-        fill: {field: 'fill'}, cornerRadius: {value: 2},
-      }),
-      labelsOf('bars', {
+      laneBars('name', {x: {scale: 'x', value: 0}, x2: {scale: 'x', field: 'value'}, cornerRadius: {value: 2}}),
+      labelsOf('rows', {
         x: {scale: 'x', field: 'value', offset: 6}, y: {scale: 'y', field: 'name', band: 0.5}, baseline: {value: 'middle'},
         text: {field: 'label'}, fill: {value: 'var(--ink)'},
       }),
     ],
-  };
+  });
 }
 
 function slowdownCell(run, alone) {

@@ -19,13 +19,11 @@ function energyTable(run) {
 }
 
 function phasesTable(run) {
-  const at = (p, field, digits) => figure(run, `power.phases[${p}].${field}`, decimals(digits));
-  return dataTable('Power by phase at the run’s clock, and the sustained clock of each phase', [
-    {name: 'kernels', text: true}, {name: 'start', unit: 'us'}, {name: 'end', unit: 'us'}, {name: 'power', unit: 'W'}, {name: 'own clock', unit: 'MHz'},
-  ], run.result.power.phases.map(({kernels}, p) => [
-    kernels.length === 0 ? '-' : figure(run, `power.phases[${p}].kernels`, (names) => names.join(', ')),
-    at(p, 'start_us', 2), at(p, 'end_us', 2), at(p, 'watts', 0), at(p, 'own_clock_mhz', 0),
-  ]));
+  return listTable('Power by phase at the run’s clock, and the sustained clock of each phase', fieldOf(run, 'power.phases'), run.result.power.phases, [
+    {name: 'kernels', text: true, field: 'kernels', format: (kernels) => listed(kernels) || '-'}, {name: 'start', unit: 'us', field: 'start_us', format: decimals(2)},
+    {name: 'end', unit: 'us', field: 'end_us', format: decimals(2)}, {name: 'power', unit: 'W', field: 'watts', format: decimals(0)},
+    {name: 'own clock', unit: 'MHz', field: 'own_clock_mhz', format: decimals(0)},
+  ]);
 }
 
 function powerSection(run, prefix) {

@@ -46,23 +46,15 @@ function stepBars(kernels) {
 function kernelsChart(profile) {
   const kernels = profile.kernels.map((kernel, k) => ({kernel, k})).slice(0, shownKernels);
   const bars = stepBars(kernels);
-  const spec = {
+  const spec = lanesSpec({
     description: 'A bar for the measured time of each of the longest kernels, and a thin one for the same launches as simulated',
-    height: 40 * kernels.length,
-    data: [{name: 'bars', values: bars}],
-    scales: [
-      {name: 'x', type: 'linear', domain: [0, Math.max(...bars.map((bar) => bar.to))], range: 'width', nice: true},
-      {name: 'y', type: 'band', domain: kernels.map(({kernel, k}) => kernelRow(kernel.short_name, k + 1)), range: 'height', padding: 0.12},
-    ],
-    axes: [
-      {orient: 'bottom', scale: 'x', title: 'time of all launches (us)', grid: true, tickCount: 6},
-      {orient: 'left', scale: 'y', title: 'kernel', ticks: false, domain: false},
-    ],
-    marks: [marksOf('rect', 'bars', {
-      x: {scale: 'x', value: 0}, x2: {scale: 'x', field: 'to'}, fill: {field: 'fill'}, cornerRadius: {value: 2},
-      y: {signal: "scale('y', datum.name) + bandwidth('y') * datum.lane"}, height: {signal: "bandwidth('y') * datum.depth"},
+    height: 40 * kernels.length, rows: bars, lanes: kernels.map(({kernel, k}) => kernelRow(kernel.short_name, k + 1)), padding: 0.12,
+    domain: [0, Math.max(...bars.map((bar) => bar.to))], across: {nice: true}, x: {title: 'time of all launches (us)'}, y: {title: 'kernel'},
+    marks: [laneBars('name', {
+      x: {scale: 'x', value: 0}, y: {signal: "scale('y', datum.name) + bandwidth('y') * datum.lane"}, height: {signal: "bandwidth('y') * datum.depth"},
+      cornerRadius: {value: 2},
     })],
-  };
+  });
   return chart({
     id: 'profile-kernels', title: 'The longest kernels', spec,
     note: 'The wide bar is measured, of all launches; the thin one is as many launches, each as simulated alone.',
@@ -88,16 +80,12 @@ function profiledKernels(profile) {
 }
 
 function profiledFamilies(profile) {
-  return dataTable('Errors of launches of 8 us or more that overlap no other kernel, each launch counted', [
-    {name: 'family', text: true, long: true}, {name: 'total', unit: 'us'}, {name: 'simulated', unit: '%'}, {name: 'launches'}, {name: 'median', unit: '%'},
-    {name: 'mean', unit: '%'}, {name: 'bias', unit: '%'},
-  ], profile.families.map((family, f) => {
-    const at = (field, words) => atProfile(`families[${f}].${field}`, words);
-    const judged = (field, words) => (family.launches > 0 ? at(field, words) : '-');
-    return [at('family', family.family), at('measured_us', decimals(1)(family.measured_us)), at('simulated_share', decimals(1)(100 * family.simulated_share)),
-      at('launches', count(family.launches)), judged('median_error', decimals(1)(100 * family.median_error)),
-      judged('mean_error', decimals(1)(100 * family.mean_error)), judged('bias', signedPercent(family.bias))];
-  }));
+  const error = (name, field, format) => ({name, unit: '%', field, format: (share, {launches}) => (launches > 0 ? format(share) : '-')});
+  return listTable('Errors of launches of 8 us or more that overlap no other kernel, each launch counted', 'profile.families', profile.families, [
+    {name: 'family', text: true, long: true, field: 'family'}, {name: 'total', unit: 'us', field: 'measured_us', format: decimals(1)},
+    {name: 'simulated', unit: '%', field: 'simulated_share', format: inPercent(1)}, {name: 'launches', field: 'launches', format: count},
+    error('median', 'median_error', inPercent(1)), error('mean', 'mean_error', inPercent(1)), error('bias', 'bias', signedPercent),
+  ]);
 }
 
 function timeSection(profile) {

@@ -88,13 +88,11 @@ function rooflineSpec(run, kernel, k) {
 
 function rooflineChart(run, kernel, k, prefix) {
   const base = `kernels[${k}].roofline`;
-  const table = dataTable(`${kernel.name} by level of memory`, [
-    {name: 'level', text: true}, {name: 'moved', unit: 'bytes'}, {name: 'intensity', unit: `${kernel.roofline.operation}s a byte`},
-    {name: 'achieved', unit: 'GB/s'}, {name: 'at most', unit: 'GB/s'},
-  ], kernel.roofline.levels.map((_, l) => {
-    const at = (path, format) => figure(run, `${base}.levels[${l}].${path}`, format);
-    return [at('level', text), at('bytes', count), at('intensity', rounded), at('gb_per_s', decimals(1)), at('ceiling_gb_per_s', decimals(1))];
-  }));
+  const table = listTable(`${kernel.name} by level of memory`, fieldOf(run, `${base}.levels`), kernel.roofline.levels, [
+    {name: 'level', text: true, field: 'level'}, {name: 'moved', unit: 'bytes', field: 'bytes', format: count},
+    {name: 'intensity', unit: `${kernel.roofline.operation}s a byte`, field: 'intensity', format: rounded},
+    {name: 'achieved', unit: 'GB/s', field: 'gb_per_s', format: decimals(1)}, {name: 'at most', unit: 'GB/s', field: 'ceiling_gb_per_s', format: decimals(1)},
+  ]);
   return chart({
     id: `${prefix}roofline-${k}`, title: `${kernel.name} under its roofs`,
     keys: kernel.roofline.levels.map((level) => ({name: `roof and point of ${levelStyle[level.level]?.name ?? level.level}`,

@@ -49,30 +49,21 @@ function waterfallSpec(rows, name) {
   const high = Math.max(...rows.flatMap((row) => [row.from, row.to]));
   const origin = Math.max(0, low - 1.5 * (high - low));  // the ends of the first and last bars matter, not their length
   const places = rows.map((row) => ({...row, from: Math.max(row.from, origin), right: Math.max(row.from, row.to)}));
-  return {
-    description: `A waterfall from the time of ${name} alone to its time here, a step for each cause`,
-    height: 27 * rows.length,
-    data: [{name: 'steps', values: places}],
-    scales: [
-      {name: 'x', type: 'linear', domain: [origin, high + 0.14 * (high - origin)], range: 'width', zero: false},
-      {name: 'y', type: 'band', domain: rows.map((row) => row.name), range: 'height', padding: 0.2},
-    ],
-    axes: [
-      {orient: 'bottom', scale: 'x', title: origin > 0 ? 'time (us), axis cut off' : 'time (us)', grid: true, tickCount: 6},
-      {orient: 'left', scale: 'y', title: 'cause', ticks: false, domain: false},
-    ],
+  return lanesSpec({
+    description: `A waterfall from the time of ${name} alone to its time here, a step for each cause`, height: 27 * rows.length,
+    rows: places, lanes: rows.map((row) => row.name), padding: 0.2, domain: [origin, high + 0.14 * (high - origin)], across: {zero: false},
+    x: {title: origin > 0 ? 'time (us), axis cut off' : 'time (us)'}, y: {title: 'cause'},
     marks: [
-      marksOf('rect', 'steps', {
-        x: {signal: "min(scale('x', datum.from), scale('x', datum.to))"},
+      laneBars('name', {
+        x: {signal: "min(scale('x', datum.from), scale('x', datum.to))"}, x2: undefined,
         width: {signal: "max(1.5, abs(scale('x', datum.to) - scale('x', datum.from)))"},
-        y: {scale: 'y', field: 'name'}, height: {scale: 'y', band: 1}, fill: {field: 'fill'},
       }),
-      labelsOf('steps', {
+      labelsOf('rows', {
         x: {scale: 'x', field: 'right', offset: 6}, y: {scale: 'y', field: 'name', band: 0.5}, baseline: {value: 'middle'},
         text: {signal: "roomy ? datum.label : ''"},
       }),
     ],
-  };
+  });
 }
 
 // True if the slowdown is too small to split into causes, or lies within folding's error bounds of the two runs.
@@ -85,10 +76,9 @@ function slowdownChart(run, kernel, k, prefix) {
   const rows = waterfallRows(run, kernel, k);
   const kinds = Object.keys(lossKinds).filter((kind) => rows.some((row) => row.kind === kind));
   const base = `kernels[${k}].slowdown`;
-  const table = dataTable(`Causes of ${kernel.name}’s slowdown; warp-cycles over its mean resident warps alone are cycles`, [
-    {name: 'kind', text: true}, {name: 'culprit', text: true}, {name: 'resource or state', text: true}, {name: 'warp-cycles'}, {name: 'cycles'},
-  ], kernel.slowdown.losses.map((_, l) => ['kind', 'culprit', 'resource'].map((name) => figure(run, `${base}.losses[${l}].${name}`, text))
-    .concat([figure(run, `${base}.losses[${l}].warp_cycles`, count), figure(run, `${base}.losses[${l}].cycles`, decimals(1))])));
+  const table = listTable(`Causes of ${kernel.name}’s slowdown; warp-cycles over its mean resident warps alone are cycles`, fieldOf(run, `${base}.losses`),
+    kernel.slowdown.losses, [{name: 'kind', text: true, field: 'kind'}, {name: 'culprit', text: true, field: 'culprit'}, {name: 'resource or state', text: true, field: 'resource'},
+      {name: 'warp-cycles', field: 'warp_cycles', format: count}, {name: 'cycles', field: 'cycles', format: decimals(1)}]);
   if (slowdownIsNoise(run, kernel)) {
     return el('div', {}, paragraph(`${kernel.name} takes as long as alone to within ${percent(Math.max(2 * openShare(run), leastSlowdown), 2)}.`), table);
   }

@@ -20,30 +20,19 @@ function stackRows(bars) {
 
 function stackSpec(description, bars, yTitle) {
   const room = "(scale('x', datum.to) - scale('x', datum.from))";  // for the words in a part, at about 6 pixels a letter
-  return {
-    description, height: 54 * bars.length,
-    data: [{name: 'parts', values: stackRows(bars)}],
-    scales: [
-      {name: 'x', type: 'linear', domain: [0, 100], range: 'width'},
-      {name: 'y', type: 'band', domain: bars.map((bar) => bar.name), range: 'height', padding: 0.22},
-    ],
-    axes: [
-      {orient: 'bottom', scale: 'x', title: 'share of resident warp-cycles (%)', tickCount: 10},
-      {orient: 'left', scale: 'y', title: yTitle, ticks: false, domain: false},
-    ],
+  return lanesSpec({
+    description, height: 54 * bars.length, rows: stackRows(bars), lanes: bars.map((bar) => bar.name), padding: 0.22, domain: [0, 100],
+    x: {title: 'share of resident warp-cycles (%)', tickCount: 10, grid: false}, y: {title: yTitle},
     marks: [
-      marksOf('rect', 'parts', {
-        x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'}, y: {scale: 'y', field: 'bar'}, height: {scale: 'y', band: 1},
-        fill: {field: 'fill'}, stroke: {value: 'var(--card)'}, strokeWidth: {value: 1},
-      }),
-      labelsOf('parts', {
+      laneBars('bar', {stroke: {value: 'var(--card)'}, strokeWidth: {value: 1}}),
+      labelsOf('rows', {
         x: {scale: 'x', field: 'middle'}, y: {scale: 'y', field: 'bar', band: 0.5}, align: {value: 'center'}, baseline: {value: 'middle'},
         text: {signal: `${room} > 6.4 * length(datum.words) + 6 ? datum.words : ${room} > 8 * length(datum.number) + 2 ? datum.number : ''`},
         fontSize: {value: 11},
         fill: {value: 'var(--on-colour)'}, stroke: {value: 'var(--on-colour-halo)'}, strokeWidth: {value: 3},
       }),
     ],
-  };
+  });
 }
 
 function kernelBars(run) {

@@ -21,33 +21,17 @@ function slotsSpec(run, sm, s, usPerCycle) {
     tip: `${count(span.ctas_left_out)} CTAs of ${kernelName(span.kernel)} not drawn: ${rounded(span.left_out_from_cycle * usPerCycle)} to ${rounded(span.left_out_to_cycle * usPerCycle)} us`,
     field: fieldOf(run, `${base}.kernels[${k}].ctas_left_out`),
   }] : []));
-  return {
+  const whole = {y: {value: 0}, height: {signal: 'height'}};
+  return lanesSpec({
     description: 'A bar for each CTA from its placement to its end, by CTA slot; hatched where time was skipped or CTAs are not drawn',
-    height: Math.min(360, Math.max(60, 17 * slots.length)),
-    data: [{name: 'ctas', values: ctas}, {name: 'folded', values: folded}, {name: 'leftOut', values: leftOut}],
-    scales: [
-      {name: 'x', type: 'linear', domain: [0, sm.end_cycle * usPerCycle], range: 'width'},
-      {name: 'y', type: 'band', domain: slots, range: 'height', padding: 0.1},
-    ],
-    axes: [
-      {orient: 'bottom', scale: 'x', title: 'time (us)', grid: true, tickCount: 8},
-      {orient: 'left', scale: 'y', title: 'CTA slot', ticks: false, labelOverlap: true},
-    ],
+    height: Math.min(360, Math.max(60, 17 * slots.length)), rows: ctas, data: [{name: 'folded', values: folded}, {name: 'leftOut', values: leftOut}],
+    lanes: slots, padding: 0.1, domain: [0, sm.end_cycle * usPerCycle], x: {title: 'time (us)', tickCount: 8}, y: {title: 'CTA slot', domain: true, labelOverlap: true},
     marks: [
-      marksOf('rect', 'leftOut', {
-        x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'}, y: {value: 0}, height: {signal: 'height'},
-        fill: {value: fill('grey', 'dots')}, fillOpacity: {value: 0.35},
-      }),
-      marksOf('rect', 'ctas', {
-        x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'}, y: {scale: 'y', field: 'slot'}, height: {scale: 'y', band: 1},
-        fill: {field: 'fill'}, stroke: {value: 'var(--card)'}, strokeWidth: {value: 0.75},
-      }),
-      marksOf('rect', 'folded', {
-        x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'}, y: {value: 0}, height: {signal: 'height'},
-        fill: {value: fill('grey', 'falling')}, fillOpacity: {value: 0.75},
-      }),
+      laneBars('slot', {...whole, fill: {value: fill('grey', 'dots')}, fillOpacity: {value: 0.35}}, 'leftOut'),
+      laneBars('slot', {stroke: {value: 'var(--card)'}, strokeWidth: {value: 0.75}}),
+      laneBars('slot', {...whole, fill: {value: fill('grey', 'falling')}, fillOpacity: {value: 0.75}}, 'folded'),
     ],
-  };
+  });
 }
 
 // Fills of the phases that each role of a slot's CTA is in. Only the first lanes are shown; the result's JSON has all of them.
@@ -71,22 +55,10 @@ function phasesChart(run, sm, s, prefix, usPerCycle) {
     tip: `${slice.lane}, ${slice.phase.replaceAll('_', ' ')}: ${rounded(slice.start_cycle * usPerCycle)} to ${rounded(slice.end_cycle * usPerCycle)} us`,
     field: `${fieldOf(run, `${base}[${slice.p}].start_cycle`)}, ${fieldOf(run, `${base}[${slice.p}].end_cycle`)}`,
   }));
-  const spec = {
-    description: 'A bar for each phase of each role of the CTA in a slot', height: 22 * lanes.length,
-    data: [{name: 'phases', values: rows}],
-    scales: [
-      {name: 'x', type: 'linear', domain: [0, sm.end_cycle * usPerCycle], range: 'width'},
-      {name: 'y', type: 'band', domain: lanes, range: 'height', padding: 0.15},
-    ],
-    axes: [
-      {orient: 'bottom', scale: 'x', title: 'time (us)', grid: true, tickCount: 8},
-      {orient: 'left', scale: 'y', title: 'kernel, CTA slot, role', ticks: false},
-    ],
-    marks: [marksOf('rect', 'phases', {
-      x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'}, y: {scale: 'y', field: 'lane'}, height: {scale: 'y', band: 1},
-      fill: {field: 'fill'},
-    })],
-  };
+  const spec = lanesSpec({
+    description: 'A bar for each phase of each role of the CTA in a slot', height: 22 * lanes.length, rows, lanes, padding: 0.15,
+    domain: [0, sm.end_cycle * usPerCycle], x: {title: 'time (us)', tickCount: 8}, y: {title: 'kernel, CTA slot, role', domain: true}, marks: [laneBars('lane')],
+  });
   const table = dataTable('The phases shown', [
     {name: 'kernel, slot, role', text: true}, {name: 'phase', text: true}, {name: 'from', unit: 'cycle'}, {name: 'to', unit: 'cycle'},
   ], shown.map((slice) => [slice.lane, figure(run, `${base}[${slice.p}].phase`, text), figure(run, `${base}[${slice.p}].start_cycle`, count),
@@ -116,37 +88,26 @@ function useCells(run, sm, s, usPerCycle) {
 
 function useSpec(cells, end) {
   const resources = [...new Set(cells.filter((cell) => cell.use > 0).map((cell) => cell.resource))];
-  return {
+  return lanesSpec({
     description: 'A strip for each resource, the deeper the colour the busier', height: 24 * resources.length,
-    data: [{name: 'cells', values: cells.filter((cell) => cell.use > 0)}],
-    scales: [
-      {name: 'x', type: 'linear', domain: [0, end], range: 'width'},
-      {name: 'y', type: 'band', domain: resources, range: 'height', padding: 0.12},
-    ],
-    axes: [
-      {orient: 'bottom', scale: 'x', title: 'time (us)', tickCount: 8},
-      {orient: 'left', scale: 'y', title: 'resource', ticks: false},
-    ],
+    rows: cells.filter((cell) => cell.use > 0), lanes: resources, padding: 0.12, domain: [0, end],
+    x: {title: 'time (us)', tickCount: 8, grid: false}, y: {title: 'resource', domain: true},
     // Height and opacity both show the use, so that the chart is readable without colour.
-    marks: [marksOf('rect', 'cells', {
-      x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'},
+    marks: [laneBars('resource', {
       y: {signal: "scale('y', datum.resource) + bandwidth('y') * (1 - min(1, datum.use))"}, height: {signal: "bandwidth('y') * min(1, datum.use)"},
       fill: {value: 'var(--heat)'}, fillOpacity: {signal: '0.35 + 0.65 * min(1, datum.use)'},
     })],
-  };
+  });
 }
 
 function timelineCharts(run, sm, s, prefix) {
   const usPerCycle = ratio(run.result.total_time_us, run.result.total_cycles);
   const kernels = [...new Set(sm.ctas.map((cta) => cta.kernel))].sort((a, b) => a - b);
-  const spans = dataTable(`Kernels on an SM of class ${sm.sm_class}`, [
-    {name: 'kernel', text: true}, {name: 'released', unit: 'cycle'}, {name: 'first CTA', unit: 'cycle'}, {name: 'last CTA ends', unit: 'cycle'},
-    {name: 'CTAs'}, {name: 'in skipped time'},
-  ], sm.kernels.map((span, k) => {
-    const at = (path, format) => figure(run, `timeline.sms[${s}].kernels[${k}].${path}`, format);
-    return [run.result.kernels[span.kernel].name, at('released_cycle', count), at('start_cycle', count), at('end_cycle', count), at('ctas', count),
-      at('ctas_folded', count)];
-  }));
+  const spans = listTable(`Kernels on an SM of class ${sm.sm_class}`, fieldOf(run, `timeline.sms[${s}].kernels`), sm.kernels, [
+    {name: 'kernel', text: true, field: 'kernel', format: (kernel) => run.result.kernels[kernel].name}, {name: 'released', unit: 'cycle', field: 'released_cycle', format: count},
+    {name: 'first CTA', unit: 'cycle', field: 'start_cycle', format: count}, {name: 'last CTA ends', unit: 'cycle', field: 'end_cycle', format: count},
+    {name: 'CTAs', field: 'ctas', format: count}, {name: 'in skipped time', field: 'ctas_folded', format: count},
+  ]);
   const cells = useCells(run, sm, s, usPerCycle);
   const mean = new Map();
   for (const cell of cells) mean.set(cell.resource, (mean.get(cell.resource) ?? 0) + cell.use * (cell.to - cell.from));

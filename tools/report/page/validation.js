@@ -73,29 +73,24 @@ function validationScatters(rows) {
 }
 
 function groupsTable(validation) {
-  return dataTable('Errors by kernel and GPU: absolute errors of time, their signed mean (bias), and mean rates', [
-    {name: 'kernel', text: true}, {name: 'GPU', text: true}, {name: ofProfiles(validation) ? 'launches' : 'rows'}, {name: 'mean', unit: '%'}, {name: 'median', unit: '%'},
-    {name: '90th percentile', unit: '%'}, {name: 'largest', unit: '%'}, {name: 'bias', unit: '%'}, {name: 'measured rate'}, {name: 'simulated rate'},
-    {name: 'unit', text: true},
-  ], validation.groups.map((group, g) => {
-    const at = (field, words) => atValidation(`groups[${g}].${field}`, words);
-    const rate = (field) => (group.rate_unit === '' ? '-' : at(field, decimals(1)(group[field])));
-    return [at('kernel', groupName(group)), group.kernel === '' ? 'all' : at('gpu', group.gpu), at('rows', count(group.rows)),
-      ...['mean', 'median', 'p90', 'largest'].map((field) => at(field, decimals(1)(100 * group[field]))), at('bias', signedPercent(group.bias)),
-      rate('measured_rate'), rate('simulated_rate'), group.rate_unit];
-  }));
+  const error = (name, field) => ({name, unit: '%', field, format: inPercent(1)});
+  const rate = (name, field) => ({name, field, format: (value, {rate_unit: unit}) => (unit === '' ? '-' : decimals(1)(value))});
+  return listTable('Errors by kernel and GPU: absolute errors of time, their signed mean (bias), and mean rates', 'validation.groups', validation.groups, [
+    {name: 'kernel', text: true, field: 'kernel', format: (_, group) => groupName(group)},
+    {name: 'GPU', text: true, field: 'gpu', format: (gpu, {kernel}) => (kernel === '' ? 'all' : gpu)},
+    {name: ofProfiles(validation) ? 'launches' : 'rows', field: 'rows', format: count}, error('mean', 'mean'), error('median', 'median'), error('90th percentile', 'p90'),
+    error('largest', 'largest'), {name: 'bias', unit: '%', field: 'bias', format: signedPercent}, rate('measured rate', 'measured_rate'),
+    rate('simulated rate', 'simulated_rate'), {name: 'unit', text: true, field: 'rate_unit'},
+  ]);
 }
 
 function unmappedTable(validation) {
-  return dataTable('Rows without a simulation', [{name: 'row', text: true}, {name: 'why', text: true}],
-    validation.unmapped.map((row, u) => [atValidation(`unmapped[${u}].id`, row.id), atValidation(`unmapped[${u}].reason`, row.reason)]));
+  return listTable('Rows without a simulation', 'validation.unmapped', validation.unmapped, [{name: 'row', text: true, field: 'id'}, {name: 'why', text: true, field: 'reason'}]);
 }
 
 function unreadTable(validation) {
-  return dataTable('Phrases of dims_other and notes that no simulation follows',
-    [{name: 'phrase', text: true}, {name: 'rows'}, {name: 'why', text: true}, {name: 'first row', text: true}],
-    validation.unread.map((phrase, u) => [atValidation(`unread[${u}].example`, phrase.example), atValidation(`unread[${u}].rows`, count(phrase.rows)),
-      atValidation(`unread[${u}].why`, phrase.why), atValidation(`unread[${u}].id`, phrase.id)]));
+  return listTable('Phrases of dims_other and notes that no simulation follows', 'validation.unread', validation.unread, [{name: 'phrase', text: true, field: 'example'},
+    {name: 'rows', field: 'rows', format: count}, {name: 'why', text: true, field: 'why'}, {name: 'first row', text: true, field: 'id'}]);
 }
 
 function validationSections(validation) {

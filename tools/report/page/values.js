@@ -15,6 +15,20 @@ function fieldOf(run, path) {
   return `${run.path}.${path}`;
 }
 
+// Returns a table of a list, a row for each element. A column is one of dataTable with a `field` of the elements and the
+// `format` of its value, which also gets the element. A missing field leaves a dash. `base`: the list's path.
+function listTable(caption, base, list, columns) {
+  return dataTable(caption, columns, list.map((each, e) => columns.map(({field, format = text}) => {
+    const value = field.split('.').reduce((at, name) => at[name], each);
+    const words = value === undefined ? '-' : format(value, each);
+    return words === '-' ? '-' : {text: words, field: `${base}[${e}].${field}`};
+  })));
+}
+
+const inPercent = (digits) => (share) => decimals(digits)(100 * share);
+const inMillions = (digits) => (number) => decimals(digits)(number / 1e6);
+const listed = (names) => names.join(', ');
+
 // Returns a cell of a table: its text, and the field or the formula of fields behind it.
 function figure(run, path, format) {
   return {text: format(valueAt(run, path)), field: fieldOf(run, path)};

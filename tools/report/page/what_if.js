@@ -16,36 +16,19 @@ function whatIfSection(run, prefix) {
   const bars = shown.flatMap(({resource, r}) => ['better', 'worse'].map((side) => {
     const value = change(resource[side]);
     return {
-      name: resource.resource, side, value, fill: side === 'better' ? fill('green') : fill('vermillion', 'rising'),
+      name: resource.resource, kind: side, value, fill: side === 'better' ? fill('green') : fill('vermillion', 'rising'),
       label: Math.abs(value) < 0.05 ? '' : `${value > 0 ? '+' : ''}${decimals(1)(value)}`, align: value >= 0 ? 'left' : 'right', offset: value >= 0 ? 5 : -5,
       tip: `${resource.what}, ${resource[side]?.setting?.join(' ')}: ${value > 0 ? '+' : ''}${decimals(2)(value)} % speed`,
       field: fieldOf(run, `what_if.resources[${r}].${side}.speedup`),
     };
-  })).filter((bar) => shown.find(({resource}) => resource.resource === bar.name).resource[bar.side]?.speedup > 0);
+  })).filter((bar) => shown.find(({resource}) => resource.resource === bar.name).resource[bar.kind]?.speedup > 0);
   const most = Math.max(...bars.map((bar) => Math.abs(bar.value)), 0.1);
-  const spec = {
-    description: 'Two bars for each resource: the change of speed with more of it and with less of it', height: 30 * names.length,
-    data: [{name: 'bars', values: bars}],
-    scales: [
-      {name: 'x', type: 'linear', domain: [Math.min(0, ...bars.map((bar) => bar.value)) - 0.15 * most, Math.max(0, ...bars.map((bar) => bar.value)) + 0.15 * most], range: 'width'},
-      {name: 'y', type: 'band', domain: names, range: 'height', padding: 0.2},
-      {name: 'inner', type: 'band', domain: ['better', 'worse'], range: [0, {signal: "bandwidth('y')"}]},
-    ],
-    axes: [
-      {orient: 'bottom', scale: 'x', title: 'change of speed of the whole run (%)', grid: true, tickCount: 8},
-      {orient: 'left', scale: 'y', title: 'resource', ticks: false, domain: false},
-    ],
-    marks: [
-      marksOf('rect', 'bars', {
-        x: {scale: 'x', value: 0}, x2: {scale: 'x', field: 'value'}, fill: {field: 'fill'},
-        y: {signal: "scale('y', datum.name) + scale('inner', datum.side)"}, height: {scale: 'inner', band: 1},
-      }),
-      labelsOf('bars', {
-        x: {scale: 'x', field: 'value', offset: {field: 'offset'}}, baseline: {value: 'middle'}, align: {field: 'align'}, text: {signal: "roomy ? datum.label : ''"},
-        y: {signal: "scale('y', datum.name) + scale('inner', datum.side) + bandwidth('inner') / 2"}, fontSize: {value: 11},
-      }),
-    ],
-  };
+  const spec = pairsSpec({
+    description: 'Two bars for each resource: the change of speed with more of it and with less of it', height: 30 * names.length, rows: bars, lanes: names,
+    kinds: ['better', 'worse'], x: {title: 'change of speed of the whole run (%)', tickCount: 8}, y: {title: 'resource'},
+    domain: [Math.min(0, ...bars.map((bar) => bar.value)) - 0.15 * most, Math.max(0, ...bars.map((bar) => bar.value)) + 0.15 * most],
+    label: {x: {scale: 'x', field: 'value', offset: {field: 'offset'}}, align: {field: 'align'}, text: {signal: "roomy ? datum.label : ''"}, fontSize: {value: 11}},
+  });
   const cell = (r, side) => {
     const variation = whatIf.resources[r][side];
     if (!variation) return '-';

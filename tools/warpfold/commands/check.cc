@@ -18,6 +18,7 @@
 #include "isa/architecture.h"
 #include "tools/profile/profile_reader.h"
 #include "tools/report/json_reader.h"
+#include "tools/report/number_text.h"
 #include "tools/report/saved_kinds.h"
 #include "tools/validation/measured_row.h"
 #include "tools/warpfold/commands/commands.h"
@@ -34,8 +35,7 @@ namespace warpfold::cli {
 
 namespace {
 
-// Returns a count with its noun: "1 kernel", "2 kernels".
-std::string counted(size_t count, const std::string& what) { return std::to_string(count) + " " + what + (count == 1 ? "" : "s"); }
+using report::counted;
 
 Outcome<std::string> check_gpu_file(const std::string& path) {
   const auto gpu = configs::load_gpu(path);
@@ -231,7 +231,6 @@ Outcome<void> check_command(const Invocation& invocation) {
   options.positional("FILE", 1, -1);
   options.add_settings();
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
   for (const std::string& file : options.arguments()) {
     const auto valid = check_file(file, options.settings());
     if (!valid) return std::unexpected(valid.error());

@@ -31,6 +31,8 @@ Outcome<void> gpu_command(const Invocation& invocation);
 Outcome<void> gpu_new(const Invocation& invocation);  // verb of gpu_command
 Outcome<void> validate_command(const Invocation& invocation);
 
+// Fails unless a file's name is that of a trace: .wft or .wfs.
+Outcome<void> check_trace_name(const std::string& output);
 // Writes kernels to a file: as text if its name ends in .wfs, otherwise as a trace.
 Outcome<void> write_kernels(const std::string& path, const std::vector<traces::Kernel>& kernels);
 

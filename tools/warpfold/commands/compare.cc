@@ -6,10 +6,10 @@
 #include "tools/report/saved_result.h"
 #include "tools/report/verdict.h"
 #include "tools/warpfold/commands/commands.h"
-#include "tools/warpfold/commands/policy_names.h"
 #include "tools/warpfold/figures/reason.h"
 #include "tools/warpfold/render/html.h"
 #include "tools/warpfold/render/result_report.h"
+#include "tools/warpfold/run/policy_names.h"
 #include "tools/warpfold/run/policy_tuner.h"
 #include "tools/warpfold/run/request.h"
 
@@ -138,20 +138,18 @@ Outcome<void> compare_command(const Invocation& invocation) {
   options.add()("fixed", "take the defaults of what the scenario leaves open of a policy, instead of the fastest of some trials");
   add_request(options);
   options.add_html();
-  options.add_output(Format::kTable);
-  auto asked = read_request(options, invocation);
-  if (!asked) return std::unexpected(asked.error());
-  if (!*asked) return {};
-  Request& request = **asked;
-  request.how.timeline = options.has("html");
-  const auto wanted = options.has("policies") ? listed_policies(options.text("policies")) : policies_of(request);
+  options.add_output();
+  auto request = read_request(options, invocation);
+  if (!request) return std::unexpected(request.error());
+  request->how.timeline = options.has("html");
+  const auto wanted = options.has("policies") ? listed_policies(options.text("policies")) : policies_of(*request);
   if (!wanted) return std::unexpected(wanted.error());
 
   configs::Comparison comparison;
-  PolicyPlanner planner(request, options.has("fixed"));
-  const auto planned = plan_policies(request, *wanted, planner, comparison);
+  PolicyPlanner planner(*request, options.has("fixed"));
+  const auto planned = plan_policies(*request, *wanted, planner, comparison);
   if (!planned) return std::unexpected(planned.error());
-  auto results = Runner(request.kernels, invocation.command_line, request.how, planner.known()).run(*planned);
+  auto results = Runner(request->kernels, invocation.command_line, request->how, planner.known()).run(*planned);
   if (!results) return std::unexpected(results.error());
   for (configs::Result& result : *results) *comparison.add_results() = std::move(result);
   report::rank_policies(comparison);
@@ -161,7 +159,7 @@ Outcome<void> compare_command(const Invocation& invocation) {
     if (auto written = write_page(options.text("html"), comparison); !written) return written;
     for (configs::Result& result : *comparison.mutable_results()) result.clear_timeline();
   }
-  return write_output(request.destination.path, render_comparison(comparison, request.destination.format));
+  return write_output(request->destination.path, render_comparison(comparison, request->destination.format));
 }
 
 }  // namespace warpfold::cli

@@ -47,7 +47,9 @@ constexpr std::array kSubcommands{
 // Making a path absolute throws if its folder, or the working folder, vanishes meanwhile.
 Outcome<void> run(const Subcommand& command, const Invocation& invocation) {
   try {
-    return command.run(invocation);
+    auto done = command.run(invocation);
+    if (!done && done.error().exit_code == kSuccess) return write_output("", done.error().text);  // help
+    return done;
   } catch (const std::filesystem::filesystem_error& error) {
     return user_error("cannot find " + escape::quoted_path(error.path1().string()) + ": " + error.code().message());
   }

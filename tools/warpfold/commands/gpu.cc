@@ -65,11 +65,9 @@ Outcome<void> list(const Invocation& invocation) {
       "line and column; the others are listed, and the exit code is 2.",
       "  warpfold gpu list\n  warpfold gpu list my/machines --format csv\n");
   options.positional("FOLDER", 0, 1);
-  options.add_output(Format::kTable);
+  options.add_output();
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
+  const Destination& destination = options.destination();
   const auto files = options.arguments().empty() ? Outcome<std::vector<fs::path>>(configs::config_files("gpus"))
                                                  : files_of(options.arguments().front());
   if (!files) return std::unexpected(files.error());
@@ -86,7 +84,7 @@ Outcome<void> list(const Invocation& invocation) {
       ++skipped;
     }
   }
-  if (auto written = write_output(destination->path, table.render(destination->format)); !written) return written;
+  if (auto written = write_output(destination.path, table.render(destination.format)); !written) return written;
   if (skipped > 0) std::cerr << skipped_line(skipped);
   if (broken.empty()) return {};
   // One line for each broken file; the last failure ends the command.
@@ -98,18 +96,14 @@ Outcome<void> show(const Invocation& invocation) {
   Options options("warpfold gpu show GPU [options]", "Prints every field of a GPU, with its bases merged.",
                   "  warpfold gpu show h200_sxm\n");
   options.positional("GPU", 1, 1);
-  options.add_output(Format::kTable);
+  options.add_output();
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
-  const auto file = find_of_kind(options.arguments().front(), FileKind::kGpu, "gpu show");
-  if (!file) return std::unexpected(file.error());
-  const auto gpu = configs::load_gpu(*file);
-  if (!gpu) return std::unexpected(Failure(gpu.error()));
+  const Destination& destination = options.destination();
+  const auto gpu = find_gpu(options.arguments().front(), "gpu show");
+  if (!gpu) return std::unexpected(gpu.error());
   Table table({"field", "value"});
   for (const configs::FlatField& field : configs::flat_fields(*gpu)) table.add({field.path, field.value});
-  return write_output(destination->path, table.render(destination->format));
+  return write_output(destination.path, table.render(destination.format));
 }
 
 Outcome<void> diff(const Invocation& invocation) {
@@ -117,18 +111,13 @@ Outcome<void> diff(const Invocation& invocation) {
                   "Prints the fields in which two GPUs differ; - marks a field that a GPU does not state.",
                   "  warpfold gpu diff h100_sxm h200_sxm\n");
   options.positional("GPU", 2, 2);
-  options.add_output(Format::kTable);
+  options.add_output();
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
-  for (const std::string& each : options.arguments()) {
-    if (const auto file = find_of_kind(each, FileKind::kGpu, "gpu diff"); !file) return std::unexpected(file.error());
-  }
-  const auto one = configs::load_gpu(options.arguments()[0]);
-  if (!one) return std::unexpected(Failure(one.error()));
-  const auto other = configs::load_gpu(options.arguments()[1]);
-  if (!other) return std::unexpected(Failure(other.error()));
+  const Destination& destination = options.destination();
+  const auto one = find_gpu(options.arguments()[0], "gpu diff");
+  if (!one) return std::unexpected(one.error());
+  const auto other = find_gpu(options.arguments()[1], "gpu diff");
+  if (!other) return std::unexpected(other.error());
   configs::Gpu both = *one;  // has the fields of either GPU, in the schema's order
   both.MergeFrom(*other);
   const auto values = [](const configs::Gpu& gpu) {
@@ -145,7 +134,7 @@ Outcome<void> diff(const Invocation& invocation) {
     const std::string& there = right[field.path];
     if (here != there) table.add({field.path, shown(here), shown(there)});
   }
-  return write_output(destination->path, table.render(destination->format));
+  return write_output(destination.path, table.render(destination.format));
 }
 
 struct Verb {

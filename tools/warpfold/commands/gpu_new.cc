@@ -61,7 +61,6 @@ Outcome<void> gpu_new(const Invocation& invocation) {
   options.add()("output,o", po::value<std::string>()->value_name("FILE"), "the file to write");
   options.writes_file("output");
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
   if (!options.has("base")) return user_error("gpu new: --base is missing");
   if (!options.has("output")) return user_error("gpu new: --output is missing");
   const auto base = find_of_kind(options.text("base"), FileKind::kGpu, "--base");
@@ -71,10 +70,8 @@ Outcome<void> gpu_new(const Invocation& invocation) {
   const std::string name = options.arguments().front();
   if (const std::string why = escape::why_unprintable(name); !why.empty()) return user_error("gpu new: NAME: " + why);
   own.set_name(name);
-  if (options.has("set")) {
-    for (const std::string& setting : options.texts("set")) {
-      if (auto applied = apply(setting, own); !applied) return std::unexpected(Failure(applied.error()));
-    }
+  for (const std::string& setting : options.texts("set")) {
+    if (auto applied = apply(setting, own); !applied) return std::unexpected(Failure(applied.error()));
   }
   const auto notes = check_merged(*base, own, file);
   if (!notes) return std::unexpected(notes.error());

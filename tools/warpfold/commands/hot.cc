@@ -1,11 +1,10 @@
 #include <charconv>
-#include <utility>
 
 #include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
 #include "tools/warpfold/commands/commands.h"
-#include "tools/warpfold/commands/policy_names.h"
 #include "tools/warpfold/render/hot_table.h"
+#include "tools/warpfold/run/policy_names.h"
 #include "tools/warpfold/run/request.h"
 
 namespace warpfold::cli {
@@ -42,10 +41,7 @@ Outcome<void> check_names(const policies::Plan& plan, const HotSelection& select
 }
 
 Outcome<HotSelection> selection_option(const Options& options, const policies::Plan& plan) {
-  HotSelection selection;
-  if (options.has("kernel")) selection.kernel = options.text("kernel");
-  if (options.has("role")) selection.role = options.text("role");
-  selection.listing = options.has("listing");
+  HotSelection selection{.kernel = options.text("kernel"), .role = options.text("role"), .listing = options.has("listing")};
   const auto top = top_option(options);
   if (!top) return std::unexpected(top.error());
   selection.top = *top;
@@ -70,25 +66,20 @@ Outcome<void> hot_command(const Invocation& invocation) {
   options.add()("top", po::value<std::string>()->default_value("10")->value_name("N"),
                 "instructions of each role, the hottest first");
   options.add()("listing", "every instruction instead, in program order, with loops");
-  options.add_output(Format::kTable);
-  auto asked = read_request(options, invocation);
-  if (!asked) return std::unexpected(asked.error());
-  if (!*asked) return {};
-  Request& request = **asked;
-  request.how.account = sim::AccountGranularity::kByInstruction;
-  request.how.alone = false;
-  auto settings = settings_with_policy(options, request.settings);
-  if (!settings) return std::unexpected(settings.error());
-  request.settings = std::move(*settings);
-  const auto planned = request.plan();
+  options.add_output();
+  auto request = read_request(options, invocation);
+  if (!request) return std::unexpected(request.error());
+  request->how.account = sim::AccountGranularity::kByInstruction;
+  request->how.alone = false;
+  const auto planned = request->plan();
   if (!planned) return std::unexpected(planned.error());
   const auto selection = selection_option(options, planned->plan);
   if (!selection) return std::unexpected(selection.error());
-  const auto results = Runner(request.kernels, invocation.command_line, request.how).run({*planned});
+  const auto results = Runner(request->kernels, invocation.command_line, request->how).run({*planned});
   if (!results) return std::unexpected(results.error());
   std::vector<const traces::Kernel*> kernels;
   for (const policies::PlannedKernel& kernel : planned->plan.kernels) kernels.push_back(&kernel.kernel);
-  return write_output(request.destination.path, render_hot(results->front(), kernels, *selection, request.destination.format));
+  return write_output(request->destination.path, render_hot(results->front(), kernels, *selection, request->destination.format));
 }
 
 }  // namespace warpfold::cli

@@ -1,7 +1,6 @@
 #include "traces/import/import.h"
 
 #include <chrono>
-#include <filesystem>
 #include <optional>
 
 #include "configs/launch_sizes.h"
@@ -25,7 +24,6 @@ using Clock = std::chrono::steady_clock;
 
 Outcome<std::vector<sass::AssumedOpcode>> assumed_opcodes(const Options& options) {
   std::vector<sass::AssumedOpcode> assumed;
-  if (!options.has("assume")) return assumed;
   for (const std::string& text : options.texts("assume")) {
     const auto parsed = sass::parse_assumed_opcode(text);
     if (!parsed) return std::unexpected(Failure(parsed.error()));
@@ -59,21 +57,16 @@ Outcome<void> import_command(const Invocation& invocation) {
       "set a field of the launch description, such as grid.x=64; repeatable")(
       "output,o", po::value<std::string>()->value_name("FILE"), "write the kernel to this file: .wft, or .wfs for text");
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
   if (!options.has("launch")) return user_error("--launch is missing: the file with grid, block and parameters; see --help");
-  const std::string output = options.has("output") ? options.text("output") : "";
-  const std::string extension = std::filesystem::path(output).extension().string();
-  if (!output.empty() && extension != ".wft" && extension != ".wfs") {
-    return user_error("--output " + output + ": a trace's name ends in .wft or .wfs");
-  }
+  const std::string output = options.text("output");
+  if (auto checked = check_trace_name(output); !checked && !output.empty()) return checked;
 
   configs::Places places;
-  const auto settings = options.has("set") ? options.texts("set") : std::vector<std::string>();
   std::string file = options.arguments().front();
   if (const auto listing = find_of_kind(file, FileKind::kListing, "import"); !listing) return std::unexpected(listing.error());
   const auto description = find_of_kind(options.text("launch"), FileKind::kLaunch, "--launch");
   if (!description) return std::unexpected(description.error());
-  auto launch = configs::load_kernel_launch(*description, settings, &places);
+  auto launch = configs::load_kernel_launch(*description, options.texts("set"), &places);
   if (!launch) return std::unexpected(Failure(launch.error()));
   if (options.has("function")) launch->set_function(options.text("function"));
   auto text = read_file(file);
@@ -86,10 +79,8 @@ Outcome<void> import_command(const Invocation& invocation) {
   }
   std::optional<configs::Gpu> gpu;
   if (options.has("gpu")) {
-    const auto machine = find_of_kind(options.text("gpu"), FileKind::kGpu, "--gpu");
-    if (!machine) return std::unexpected(machine.error());
-    auto loaded = configs::load_gpu(*machine);
-    if (!loaded) return std::unexpected(Failure(loaded.error()));
+    auto loaded = find_gpu(options.text("gpu"), "--gpu");
+    if (!loaded) return std::unexpected(loaded.error());
     gpu = *std::move(loaded);
     configs::settle_architecture(*launch, *gpu);
   }

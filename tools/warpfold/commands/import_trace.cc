@@ -7,11 +7,9 @@
 #include <sstream>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "configs/escape/quoted.h"
 #include "configs/escape/text_format.h"
-#include "configs/load.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/progress.h"
@@ -141,22 +139,18 @@ Outcome<void> import_trace_command(const Invocation& invocation) {
   options.add()("architecture", po::value<std::string>()->value_name("NAME"),
                 "opcode table of the trace; default: the one that its header names");
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
   if (!options.has("output")) return user_error("--output is missing; see --help");
   const std::string input = options.arguments().front();
   const std::string output = options.text("output");
   if (const auto recorded = find_of_kind(input, FileKind::kRecorded, "import-trace"); !recorded)
     return std::unexpected(recorded.error());
-  const auto machine = find_of_kind(options.text("gpu"), FileKind::kGpu, "--gpu");
-  if (!machine) return std::unexpected(machine.error());
-  const auto gpu = configs::load_gpu(*machine);
-  if (!gpu) return std::unexpected(Failure(gpu.error()));
+  const auto gpu = find_gpu(options.text("gpu"), "--gpu");
+  if (!gpu) return std::unexpected(gpu.error());
   ImportOptions import;
-  if (options.has("architecture")) import.architecture = options.text("architecture");
+  import.architecture = options.text("architecture");
   import.caches = workloads::caches_of(*gpu);
   if (fs::path(input).extension() == ".g") return import_list(input, output, options.text("gpu"), import);
-  const std::string extension = fs::path(output).extension().string();
-  if (extension != ".wft" && extension != ".wfs") return user_error("--output " + output + ": a trace's name ends in .wft or .wfs");
+  if (auto checked = check_trace_name(output); !checked) return checked;
   std::string lines;
   const auto imported = import_one(input, import, lines);
   if (!imported) return std::unexpected(imported.error());

@@ -1,14 +1,12 @@
+#include <array>
 #include <charconv>
-#include <utility>
 
 #include "configs/escape/quoted.h"
 #include "configs/gemm_library.h"
-#include "configs/near_miss.h"
 #include "configs/size_limits.h"
 #include "tools/report/layer_graph.h"
-#include "tools/report/saved_result.h"
 #include "tools/warpfold/commands/commands.h"
-#include "tools/warpfold/render/html.h"
+#include "tools/warpfold/commands/html_option.h"
 #include "tools/warpfold/render/layer_report.h"
 #include "tools/warpfold/run/layer_inputs.h"
 #include "tools/warpfold/run/layer_run.h"
@@ -21,13 +19,7 @@ namespace po = boost::program_options;
 
 constexpr uint32_t kMostGpus = 1 << 24;  // of a training run; this only keeps times and tokens finite
 
-Outcome<layer::Epilogue> epilogue_option(const Options& options) {
-  const std::string name = options.text("epilogue");
-  if (name == "scale") return layer::Epilogue::kScale;
-  if (name == "one") return layer::Epilogue::kOne;
-  if (name == "full") return layer::Epilogue::kFull;
-  return user_error("--epilogue: unknown choice " + escape::quoted(name) + suggestion(name, {"scale", "one", "full"}));
-}
+constexpr std::array kEpilogues{layer::Epilogue::kScale, layer::Epilogue::kOne, layer::Epilogue::kFull};
 
 Outcome<double> number_option(const Options& options, const std::string& name) {
   const std::string text = options.text(name);
@@ -86,9 +78,10 @@ Outcome<std::optional<MemoryPlan>> memory_options(const Options& options) {
 }
 
 Outcome<LayerInputs> layer_inputs(const Options& options) {
-  LayerInputs inputs{.model = options.arguments().front(), .gpu = options.text("gpu")};
-  if (options.has("kernels")) inputs.kernels = options.text("kernels");
-  if (options.has("set")) inputs.settings = options.texts("set");
+  LayerInputs inputs{.model = options.arguments().front(),
+                     .gpu = options.text("gpu"),
+                     .kernels = options.has("kernels") ? options.text("kernels") : "operators",
+                     .settings = options.texts("set")};
   if (options.has("past")) {
     const auto past = options.number("past", 0, configs::kMostSize);
     if (!past) return std::unexpected(past.error());
@@ -145,12 +138,10 @@ Outcome<void> layer_command(const Invocation& invocation) {
   options.add()("svg", po::value<std::string>()->value_name("FILE.svg"),
                 "also write the dataflow graph to this file; with --fused the graph of the fused kernels");
   options.writes_file("svg");
-  options.add_output(Format::kTable);
+  options.add_output();
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
 
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
+  const Destination& destination = options.destination();
   if (options.has("svg") && !options.text("svg").ends_with(".svg"))
     return user_error("--svg " + options.text("svg") + ": expected a name that ends in .svg");
   const auto how = run_options(options);
@@ -159,13 +150,13 @@ Outcome<void> layer_command(const Invocation& invocation) {
   if (how->reference) return user_error("--reference is of results of simulations; layer has none to say it in");
   if (how->folding.shadow)
     return user_error("--fold shadow compares one simulation with its replay; layer takes auto, exact or off");
-  const auto epilogue = epilogue_option(options);
+  const auto epilogue = options.choice("epilogue", {"scale", "one", "full"});
   if (!epilogue) return std::unexpected(epilogue.error());
   LayerRequest request{.library = options.text("library"),
                        .backward = !options.has("forward"),
                        .fused = options.has("fused"),
                        .simulate = !options.has("no-simulation"),
-                       .epilogue = *epilogue,
+                       .epilogue = kEpilogues[*epilogue],
                        .layouts = options.has("layouts"),
                        .command_line = invocation.command_line,
                        .how = *how};
@@ -188,14 +179,12 @@ Outcome<void> layer_command(const Invocation& invocation) {
   request.memory = *memory;
   const auto report = run_layer(request);
   if (!report) return std::unexpected(report.error());
-  if (options.has("html")) {
-    if (auto written = write_html(options.text("html"), report::report_of(*report)); !written) return written;
-  }
+  if (auto written = write_html_option(options, *report); !written) return written;
   if (options.has("svg")) {
     const std::string picture = report::layer_graph(*report, report->versions_size() - 1, true);
     if (auto written = write_output(options.text("svg"), picture); !written) return written;
   }
-  return write_output(destination->path, render_layer(*report, destination->format));
+  return write_output(destination.path, render_layer(*report, destination.format));
 }
 
 }  // namespace warpfold::cli

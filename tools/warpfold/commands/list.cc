@@ -46,11 +46,9 @@ Outcome<void> list_command(const Invocation& invocation) {
       "scenarios, gpus, models, studies or kernels; default: all. Commands take these names in place of files.",
       "  warpfold list\n  warpfold list scenarios\n  WARPFOLD_PATH=~/machines warpfold list gpus --format csv\n");
   options.positional("KIND", 0, 1);
-  options.add_output(Format::kTable);
+  options.add_output();
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
+  const Destination& destination = options.destination();
   std::vector<std::string> kinds(kKinds.begin(), kKinds.end());
   if (!options.arguments().empty()) {
     const std::string& kind = options.arguments().front();
@@ -66,7 +64,7 @@ Outcome<void> list_command(const Invocation& invocation) {
       table.add({kind, file.stem().string(), *sentence, escape::visible(file.parent_path().parent_path().string())});
     }
   }
-  return write_output(destination->path, table.render(destination->format));
+  return write_output(destination.path, table.render(destination.format));
 }
 
 }  // namespace warpfold::cli

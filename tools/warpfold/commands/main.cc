@@ -45,8 +45,11 @@ int run(int argc, const char* const* argv) {
   if (done && words.empty()) done = user_error("a command is missing; see warpfold --help");
   if (done) {
     const LoggedPhase phase(LogLevel::kInfo, words.front());
-    done = unless_stopped([&] { return dispatch(words.front(), {{words.begin() + 1, words.end()}, line}); },
-                          [] { return "no result is kept"; });
+    done = unless_stopped(
+        [&] {
+          return dispatch(words.front(), {{words.begin() + 1, words.end()}, line});
+        },
+        [] { return "no result is kept"; });
   }
   if (done) done = close_standard_output();
   if (done) return kSuccess;

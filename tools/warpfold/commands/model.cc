@@ -1,9 +1,7 @@
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "configs/escape/quoted.h"
-#include "configs/near_miss.h"
 #include "sim/analytic/stored_bits.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/figures/chain.h"
@@ -28,17 +26,9 @@ Outcome<Split> split_options(const Options& options) {
   if (!gpus) return std::unexpected(gpus.error());
   const auto segments = options.number("segments", 1, kMostParts);
   if (!segments) return std::unexpected(segments.error());
-  const std::string name = options.text("parallelism");
-  if (name != "tensor" && name != "sequence") {
-    return user_error("--parallelism: unknown choice " + escape::quoted(name) + suggestion(name, {"tensor", "sequence"}));
-  }
-  return Split{*gpus, name == "tensor" ? sim::Parallelism::kTensor : sim::Parallelism::kSequence, *segments};
-}
-
-Outcome<std::string> interference_option(const Options& options) {
-  std::string name = options.text("interference");
-  if (name == "simulated" || name == "paper" || name == "none") return name;
-  return user_error("--interference: unknown choice " + escape::quoted(name) + suggestion(name, {"simulated", "paper", "none"}));
+  const auto parallelism = options.choice("parallelism", {"tensor", "sequence"});
+  if (!parallelism) return std::unexpected(parallelism.error());
+  return Split{*gpus, *parallelism == 0 ? sim::Parallelism::kTensor : sim::Parallelism::kSequence, *segments};
 }
 
 Outcome<MeasuredInterference> simulate_pair(const configs::Scenario& scenario, workloads::KernelMaker& kernels,
@@ -124,27 +114,25 @@ Outcome<void> model_command(const Invocation& invocation) {
   options.add()("segments", po::value<std::string>()->default_value("1")->value_name("N"),
                 "segments of the sequence in a pipeline of random numbers, GEMM and attention");
   add_request(options);
-  options.add_output(Format::kTable);
-  auto asked = read_request(options, invocation);
-  if (!asked) return std::unexpected(asked.error());
-  if (!*asked) return {};
-  Request& request = **asked;
-  const auto source = interference_option(options);
-  if (!source) return std::unexpected(source.error());
+  options.add_output();
+  auto request = read_request(options, invocation);
+  if (!request) return std::unexpected(request.error());
+  if (auto known = options.choice("interference", {"simulated", "paper", "none"}); !known) return std::unexpected(known.error());
+  const std::string source = options.text("interference");
   const auto split = split_options(options);
   if (!split) return std::unexpected(split.error());
   configs::Places places;
-  auto scenario = request.scenario(&places);
+  auto scenario = request->scenario(&places);
   if (!scenario) return std::unexpected(scenario.error());
   if (const auto tuned = TileTuner().tune(*scenario); !tuned) return std::unexpected(Failure(places.located(tuned.error())));
-  const auto chain = make_chain(*scenario, request.kernels.file(), *source == "paper");
+  const auto chain = make_chain(*scenario, request->kernels.file(), source == "paper");
   if (!chain) return std::unexpected(Failure(places.located(chain.error())));
-  const auto measured = measure(*chain, *source, *scenario, request.kernels, invocation, request.how);
+  const auto measured = measure(*chain, source, *scenario, request->kernels, invocation, request->how);
   if (!measured) return std::unexpected(measured.error());
   configs::Result result = model_result(*scenario, *chain, *measured);
   result.mutable_provenance()->set_command_line(invocation.command_line);
   if (auto filled = fill_stored_bits(*scenario, *split, *result.mutable_model()); !filled) return filled;
-  return write_output(request.destination.path, render_model(result, request.destination.format));
+  return write_output(request->destination.path, render_model(result, request->destination.format));
 }
 
 }  // namespace warpfold::cli

@@ -1,9 +1,8 @@
-#include "tools/report/saved_result.h"
 #include "tools/warpfold/commands/commands.h"
-#include "tools/warpfold/commands/policy_names.h"
-#include "tools/warpfold/render/html.h"
+#include "tools/warpfold/commands/html_option.h"
 #include "tools/warpfold/render/occupancy_report.h"
 #include "tools/warpfold/run/occupancy_runs.h"
+#include "tools/warpfold/run/policy_names.h"
 #include "tools/warpfold/run/request.h"
 
 namespace warpfold::cli {
@@ -24,23 +23,17 @@ Outcome<void> occupancy_command(const Invocation& invocation) {
                 "additional CTAs an SM to try, one at a time; 0 to 32");
   add_request(options);
   options.add_html();
-  options.add_output(Format::kTable);
-  const auto asked = read_request(options, invocation);
-  if (!asked) return std::unexpected(asked.error());
-  if (!*asked) return {};
-  const Request& request = **asked;
+  options.add_output();
+  const auto request = read_request(options, invocation);
+  if (!request) return std::unexpected(request.error());
   constexpr uint32_t kMostSteps = 32;
   const auto steps = options.number("steps", 0, kMostSteps);
   if (!steps) return std::unexpected(steps.error());
-  auto settings = settings_with_policy(options, request.settings);
-  if (!settings) return std::unexpected(settings.error());
-  OccupancyQuestion question{.scenario = {request.kernels.file(), std::move(*settings), invocation.command_line}, .steps = *steps};
-  const auto result = ask_occupancy(question, request.how);
+  OccupancyQuestion question{.scenario = {request->kernels.file(), request->settings, request->command_line}, .steps = *steps};
+  const auto result = ask_occupancy(question, request->how);
   if (!result) return std::unexpected(result.error());
-  if (options.has("html")) {
-    if (auto written = write_html(options.text("html"), report::report_of(*result)); !written) return written;
-  }
-  return write_output(request.destination.path, render_occupancy(*result, request.destination.format));
+  if (auto written = write_html_option(options, *result); !written) return written;
+  return write_output(request->destination.path, render_occupancy(*result, request->destination.format));
 }
 
 }  // namespace warpfold::cli

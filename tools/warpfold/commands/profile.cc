@@ -1,15 +1,12 @@
 #include "tools/warpfold/run/profile_run.h"
 
+#include <array>
 #include <optional>
-#include <utility>
 
-#include "configs/escape/quoted.h"
-#include "configs/near_miss.h"
 #include "tools/perfetto/step_trace.h"
 #include "tools/profile/replay.h"
-#include "tools/report/saved_result.h"
 #include "tools/warpfold/commands/commands.h"
-#include "tools/warpfold/render/html.h"
+#include "tools/warpfold/commands/html_option.h"
 #include "tools/warpfold/render/profile_report.h"
 #include "tools/warpfold/run/file_kind.h"
 
@@ -21,13 +18,8 @@ namespace po = boost::program_options;
 
 constexpr uint32_t kMostCandidates = 12;  // the matching tries every subset of them
 
-Outcome<std::optional<configs::OpaqueDemand>> opaque_option(const std::string& name) {
-  if (name == "dram") return configs::DRAM;
-  if (name == "issue") return configs::ISSUE;
-  if (name == "latency") return configs::LATENCY;
-  if (name == "out") return std::nullopt;
-  return user_error("--opaque: unknown choice " + escape::quoted(name) + suggestion(name, {"dram", "issue", "latency", "out"}));
-}
+constexpr std::array<std::optional<configs::OpaqueDemand>, 4> kOpaque{configs::DRAM, configs::ISSUE, configs::LATENCY,
+                                                                      std::nullopt};
 
 Outcome<ProfileRequest> request_of(const Options& options, const Invocation& invocation) {
   ProfileRequest request;
@@ -37,21 +29,19 @@ Outcome<ProfileRequest> request_of(const Options& options, const Invocation& inv
     return user_error("--self-check, --reference and --fold shadow are of one simulation; profile has many");
   request.how = *how;
   request.trace = options.arguments().front();
-  if (options.has("gpu")) request.gpu = options.text("gpu");
+  request.gpu = options.text("gpu");
   const auto kernels = options.number("kernels", 1, 100000);
   if (!kernels) return std::unexpected(kernels.error());
   const auto candidates = options.number("candidates", 0, kMostCandidates);
   if (!candidates) return std::unexpected(candidates.error());
   request.kernels = *kernels;
   request.candidates = *candidates;
-  if (options.has("independent")) {
-    for (const std::string& pair : options.texts("independent")) {
-      if (auto added = request.independence.add(pair); !added) return std::unexpected(Failure(added.error()));
-    }
+  for (const std::string& pair : options.texts("independent")) {
+    if (auto added = request.independence.add(pair); !added) return std::unexpected(Failure(added.error()));
   }
-  const auto opaque = opaque_option(options.text("opaque"));
+  const auto opaque = options.choice("opaque", {"dram", "issue", "latency", "out"});
   if (!opaque) return std::unexpected(opaque.error());
-  request.opaque = *opaque;
+  request.opaque = kOpaque[*opaque];
   request.command_line = invocation.command_line;
   return request;
 }
@@ -113,12 +103,10 @@ Outcome<void> profile_command(const Invocation& invocation) {
   add_run_options(options);
   options.add_perfetto();
   options.add_html();
-  options.add_output(Format::kTable);
+  options.add_output();
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
 
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
+  const Destination& destination = options.destination();
   const auto rows = options.number("rows", 1, 100000);
   if (!rows) return std::unexpected(rows.error());
   const auto request = request_of(options, invocation);
@@ -135,10 +123,8 @@ Outcome<void> profile_command(const Invocation& invocation) {
   if (options.has("perfetto")) {
     if (auto written = write_output(options.text("perfetto"), perfetto::step_trace(step_trace_of(*step))); !written) return written;
   }
-  if (options.has("html")) {
-    if (auto written = write_html(options.text("html"), report::report_of(report)); !written) return written;
-  }
-  return write_output(destination->path, render_profile(report, *rows, destination->format));
+  if (auto written = write_html_option(options, report); !written) return written;
+  return write_output(destination.path, render_profile(report, *rows, destination.format));
 }
 
 }  // namespace warpfold::cli

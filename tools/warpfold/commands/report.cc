@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <stdexcept>
-#include <utility>
 
 #include "configs/escape/quoted.h"
 #include "tools/report/ranking.h"
@@ -20,25 +18,16 @@ namespace warpfold::cli {
 
 namespace {
 
-// Returns the difference as JSON or CSV, with a row for each mover.
-std::string render_difference(const configs::Difference& difference, Format format) {
+// Returns a row for each mover.
+std::string difference_csv(const configs::Difference& difference) {
   constexpr int kDecimals = 6;
-  switch (format) {
-    case Format::kTable:
-      return difference_text(difference);
-    case Format::kJson:
-      return to_json(difference);
-    case Format::kCsv: {
-      Table table({"group", "what", "unit", "a", "b", "change", "relative", "share_of_total", "field_a", "field_b"});
-      for (const configs::Mover& mover : difference.mover()) {
-        table.add({mover.group(), mover.what(), mover.unit(), Cell(mover.a(), kDecimals), Cell(mover.b(), kDecimals),
-                   Cell(mover.change(), kDecimals), mover.has_relative() ? Cell(mover.relative(), kDecimals) : Cell(""),
-                   Cell(mover.share_of_total(), kDecimals), mover.field_a(), mover.field_b()});
-      }
-      return table.csv();
-    }
+  Table table({"group", "what", "unit", "a", "b", "change", "relative", "share_of_total", "field_a", "field_b"});
+  for (const configs::Mover& mover : difference.mover()) {
+    table.add({mover.group(), mover.what(), mover.unit(), Cell(mover.a(), kDecimals), Cell(mover.b(), kDecimals),
+               Cell(mover.change(), kDecimals), mover.has_relative() ? Cell(mover.relative(), kDecimals) : Cell(""),
+               Cell(mover.share_of_total(), kDecimals), mover.field_a(), mover.field_b()});
   }
-  throw std::logic_error("a format without a rendering");
+  return table.csv();
 }
 
 bool of_several_files(const configs::Report& report) {
@@ -91,7 +80,7 @@ std::string summaries(const configs::Report& report) {
 // if they are not comparable.
 std::string render_report(const configs::Report& report, Format format) {
   const configs::Result& first = report.run(0).result();
-  if (report.has_difference()) return render_difference(report.difference(), format);
+  if (report.has_difference()) return rendered(report.difference(), format, difference_text, difference_csv);
   const configs::Comparison all = comparison_of(report);
   if (format == Format::kTable) {
     if (all.results_size() == 1 || !comparable(all)) return summaries(report);
@@ -116,12 +105,10 @@ Outcome<void> report_command(const Invocation& invocation) {
   options.positional("RESULT.json", 1, -1);
   options.add_html();
   options.add_perfetto();
-  options.add_output(Format::kTable);
+  options.add_output();
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
 
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
+  const Destination& destination = options.destination();
   for (const std::string& file : options.arguments()) {
     if (const auto result = find_of_kind(file, FileKind::kResult, "report"); !result) return std::unexpected(result.error());
   }
@@ -139,7 +126,7 @@ Outcome<void> report_command(const Invocation& invocation) {
   }
   const bool wrote = options.has("html") || options.has("perfetto");
   if (wrote && !options.has("output") && !options.has("format")) return {};
-  return write_output(destination->path, render_report(*report, destination->format));
+  return write_output(destination.path, render_report(*report, destination.format));
 }
 
 }  // namespace warpfold::cli

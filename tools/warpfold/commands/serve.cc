@@ -34,7 +34,6 @@ Outcome<void> serve_command(const Invocation& invocation) {
   options.add()("answer-time", po::value<std::string>()->default_value("60")->value_name("SECONDS"),
                 "seconds that one answer may take");
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
   constexpr uint32_t kMostPort = 65535;
   constexpr uint32_t kMostSeconds = 86400;
   const auto port = options.number("port", 0, kMostPort);

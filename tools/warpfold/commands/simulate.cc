@@ -1,11 +1,8 @@
-#include <utility>
-
-#include "tools/report/saved_result.h"
 #include "tools/warpfold/commands/commands.h"
-#include "tools/warpfold/commands/policy_names.h"
-#include "tools/warpfold/render/html.h"
+#include "tools/warpfold/commands/html_option.h"
 #include "tools/warpfold/render/perfetto.h"
 #include "tools/warpfold/render/result_report.h"
+#include "tools/warpfold/run/policy_names.h"
 #include "tools/warpfold/run/request.h"
 
 namespace warpfold::cli {
@@ -24,28 +21,18 @@ Outcome<void> simulate_command(const Invocation& invocation) {
   options.add()("timeline", "add a timeline of CTAs, phases and resource use to the result (JSON), bounded in size");
   options.add_perfetto();
   options.add_html();
-  options.add_output(Format::kTable);
-  auto asked = read_request(options, invocation);
-  if (!asked) return std::unexpected(asked.error());
-  if (!*asked) return {};
-  Request& request = **asked;
-  request.how.timeline = options.has("timeline") || options.has("perfetto") || options.has("html");
-  auto settings = settings_with_policy(options, request.settings);
-  if (!settings) return std::unexpected(settings.error());
-  request.settings = std::move(*settings);
-  const auto planned = request.plan();
-  if (!planned) return std::unexpected(planned.error());
-  auto results = Runner(request.kernels, invocation.command_line, request.how).run({*planned});
-  if (!results) return std::unexpected(results.error());
-  configs::Result& result = results->front();
-  if (options.has("html")) {
-    if (auto written = write_html(options.text("html"), report::report_of(result)); !written) return written;
-  }
+  options.add_output();
+  auto request = read_request(options, invocation);
+  if (!request) return std::unexpected(request.error());
+  request->how.timeline = options.has("timeline") || options.has("perfetto") || options.has("html");
+  auto result = request->simulate();
+  if (!result) return std::unexpected(result.error());
+  if (auto written = write_html_option(options, *result); !written) return written;
   if (options.has("perfetto")) {
-    if (auto written = write_perfetto(options.text("perfetto"), result); !written) return written;
+    if (auto written = write_perfetto(options.text("perfetto"), *result); !written) return written;
   }
-  if (!options.has("timeline")) result.clear_timeline();
-  return write_output(request.destination.path, render_result(result, request.destination.format));
+  if (!options.has("timeline")) result->clear_timeline();
+  return write_output(request->destination.path, render_result(*result, request->destination.format));
 }
 
 }  // namespace warpfold::cli

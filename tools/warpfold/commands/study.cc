@@ -11,13 +11,13 @@
 #include "configs/near_miss.h"
 #include "configs/study_of_scenario.h"
 #include "tools/warpfold/commands/commands.h"
-#include "tools/warpfold/commands/policy_names.h"
 #include "tools/warpfold/render/front_plot.h"
 #include "tools/warpfold/render/gnuplot.h"
 #include "tools/warpfold/render/study_plots.h"
 #include "tools/warpfold/render/study_table.h"
 #include "tools/warpfold/render/warning_lines.h"
 #include "tools/warpfold/run/file_kind.h"
+#include "tools/warpfold/run/policy_names.h"
 #include "tools/warpfold/run/study_on_slurm.h"
 #include "tools/warpfold/run/study_run.h"
 
@@ -115,8 +115,7 @@ Outcome<configs::Study> find_study(const Options& options, configs::Places& plac
   const auto policies =
       options.has("policies") ? policies_in(options.text("policies"), false) : Outcome<std::vector<configs::PolicyKind>>{};
   if (!policies) return std::unexpected(policies.error());
-  auto study = configs::study_of_scenario(named, options.texts("axis"),
-                                          options.has("where") ? options.texts("where") : std::vector<std::string>{}, *policies);
+  auto study = configs::study_of_scenario(named, options.texts("axis"), options.texts("where"), *policies);
   if (!study) return std::unexpected(Failure(study.error()));
   return std::move(*study);
 }
@@ -185,12 +184,10 @@ Outcome<StudyArray> study_array(const Options& options, const Invocation& invoca
   if (std::filesystem::path(how.program).filename().string().starts_with("python"))
     return user_error("--slurm submits the program warpfold, not a Python package");
   how.arguments.insert(how.arguments.end(), {"--jobs", std::to_string(how.array.cpus)});
-  if (options.has("partition")) how.array.partition = options.text("partition");
-  if (options.has("time")) how.array.time = options.text("time");
-  if (options.has("sbatch")) {
-    std::istringstream words(options.text("sbatch"));
-    for (std::string word; words >> word;) how.array.more.push_back(word);
-  }
+  how.array.partition = options.text("partition");
+  how.array.time = options.text("time");
+  std::istringstream words(options.text("sbatch"));
+  for (std::string word; words >> word;) how.array.more.push_back(word);
   return how;
 }
 
@@ -256,7 +253,6 @@ Outcome<void> study_command(const Invocation& invocation) {
                 "the work, also from several machines");
   add_slurm_options(options);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
 
   const auto how = run_options(options);
   if (!how) return std::unexpected(how.error());

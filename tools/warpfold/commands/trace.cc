@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -21,19 +20,17 @@ namespace {
 
 namespace po = boost::program_options;
 
-bool is_trace(const std::string& extension) { return extension == ".wft" || extension == ".wfs"; }
-
 }  // namespace
 
 void add_kernel_option(Options& options) {
   options.add()("kernel", po::value<std::string>()->value_name("NAME"), "only this kernel");
 }
 
-Outcome<std::vector<traces::Kernel>> chosen_kernels(const Options& options, std::vector<traces::Kernel> kernels) {
-  if (!options.has("kernel")) return kernels;
+Outcome<std::vector<traces::Kernel>> chosen_kernels(const Options& options, Outcome<std::vector<traces::Kernel>> read) {
+  if (!read || !options.has("kernel")) return read;
   const std::string name = options.text("kernel");
   std::vector<std::string> known;
-  for (traces::Kernel& kernel : kernels) {
+  for (traces::Kernel& kernel : *read) {
     known.push_back(kernel.name);
     if (kernel.name == name) return std::vector<traces::Kernel>{std::move(kernel)};
   }
@@ -41,7 +38,7 @@ Outcome<std::vector<traces::Kernel>> chosen_kernels(const Options& options, std:
 }
 
 Outcome<std::vector<traces::Kernel>> source_kernels(const std::string& file, const std::vector<std::string>& settings) {
-  if (is_trace(std::filesystem::path(file).extension().string())) return file_kernels(file);
+  if (check_trace_name(file)) return file_kernels(file);
   const auto found = find_of_kind(file, FileKind::kScenario, "trace write");
   if (!found) return std::unexpected(found.error());
   configs::Places places;
@@ -61,12 +58,9 @@ Outcome<void> dump(const Invocation& invocation) {
   add_kernel_option(options);
   options.add()("output,o", po::value<std::string>()->value_name("FILE"), "write to this file instead of the terminal");
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
-  auto all = file_kernels(options.arguments().front());
-  if (!all) return std::unexpected(all.error());
-  const auto kernels = chosen_kernels(options, std::move(*all));
+  const auto kernels = chosen_kernels(options, file_kernels(options.arguments().front()));
   if (!kernels) return std::unexpected(kernels.error());
-  return write_output(options.has("output") ? options.text("output") : "", traces::format_kernels(*kernels));
+  return write_output(options.text("output"), traces::format_kernels(*kernels));
 }
 
 Outcome<void> stats(const Invocation& invocation) {
@@ -77,18 +71,14 @@ Outcome<void> stats(const Invocation& invocation) {
   add_kernel_option(options);
   options.add()("by", po::value<std::string>()->default_value("kernel")->value_name("WHAT"),
                 "a row for each kernel, role, pipe, opcode, loop or stream");
-  options.add_output(Format::kTable);
+  options.add_output();
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
+  const Destination& destination = options.destination();
   const auto maker = trace_table(options.text("by"));
   if (!maker) return std::unexpected(maker.error());
-  auto all = file_kernels(options.arguments().front());
-  if (!all) return std::unexpected(all.error());
-  const auto kernels = chosen_kernels(options, std::move(*all));
+  const auto kernels = chosen_kernels(options, file_kernels(options.arguments().front()));
   if (!kernels) return std::unexpected(kernels.error());
-  return write_output(destination->path, (*maker)(*kernels).render(destination->format));
+  return write_output(destination.path, (*maker)(*kernels).render(destination.format));
 }
 
 using BlockCheck = std::function<Outcome<void>(const traces::Block&, bool loop)>;
@@ -139,7 +129,6 @@ Outcome<void> check(const Invocation& invocation) {
                   "  warpfold trace check kernels.wft\n  warpfold trace check *.wfs\n");
   options.positional("FILE", 1, -1);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
   for (const std::string& file : options.arguments()) {
     std::vector<traces::TextPlaces> places;
     const auto kernels = file_kernels(file, &places);
@@ -147,8 +136,7 @@ Outcome<void> check(const Invocation& invocation) {
     for (size_t k = 0; k < kernels->size(); ++k) {
       if (auto checked = check_control((*kernels)[k], file, places[k]); !checked) return checked;
     }
-    const std::string line =
-        file + ": valid, " + std::to_string(kernels->size()) + (kernels->size() == 1 ? " kernel\n" : " kernels\n");
+    const std::string line = file + ": valid, " + report::counted(kernels->size(), "kernel") + "\n";
     if (auto written = write_output("", line); !written) return written;
   }
   return {};
@@ -165,15 +153,10 @@ Outcome<void> write(const Invocation& invocation) {
   add_kernel_option(options);
   options.add()("output,o", po::value<std::string>()->value_name("FILE"), "the file to write: .wft or .wfs");
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
   if (!options.has("output")) return user_error("--output is missing; see --help");
   const std::string output = options.text("output");
-  const std::string extension = std::filesystem::path(output).extension().string();
-  if (!is_trace(extension)) return user_error("--output " + output + ": a trace's name ends in .wft or .wfs");
-
-  auto all = source_kernels(options.arguments().front(), options.settings());
-  if (!all) return std::unexpected(all.error());
-  const auto kernels = chosen_kernels(options, std::move(*all));
+  if (auto checked = check_trace_name(output); !checked) return checked;
+  const auto kernels = chosen_kernels(options, source_kernels(options.arguments().front(), options.settings()));
   if (!kernels) return std::unexpected(kernels.error());
   return write_kernels(output, *kernels);
 }

@@ -93,11 +93,9 @@ Outcome<void> trace_diff(const Invocation& invocation) {
   options.add()("second", po::value<std::string>()->value_name("NAME"), "the kernel of the second file");
   options.add()("by", po::value<std::string>()->default_value("opcode")->value_name("WHAT"), "a row for each opcode or loop");
   options.add()("all", "equal rows too");
-  options.add_output(Format::kTable);
+  options.add_output();
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
+  const Destination& destination = options.destination();
   const std::string by = options.text("by");
   if (by != "opcode" && by != "loop") return user_error("--by " + by + ": expected opcode or loop");
   const auto first = one_kernel(options, options.arguments()[0], "first");
@@ -105,8 +103,8 @@ Outcome<void> trace_diff(const Invocation& invocation) {
   const auto second = one_kernel(options, options.arguments()[1], "second");
   if (!second) return std::unexpected(second.error());
   const Table table = (by == "opcode" ? by_opcode : by_loop)(*first, *second, options.has("all"));
-  if (table.empty() && destination->format == Format::kTable) return {};
-  return write_output(destination->path, table.render(destination->format));
+  if (table.empty() && destination.format == Format::kTable) return {};
+  return write_output(destination.path, table.render(destination.format));
 }
 
 }  // namespace warpfold::cli

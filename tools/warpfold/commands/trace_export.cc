@@ -41,7 +41,6 @@ Outcome<void> trace_export(const Invocation& invocation) {
   options.add()("ctas", po::value<std::string>()->value_name("FIRST-LAST"), "only these CTAs, counted from 0");
   options.add()("output,o", po::value<std::string>()->value_name("FOLDER"), "the folder to write");
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
   if (!options.has("output")) return user_error("--output is missing; see --help");
   traces::accelsim::ExportOptions exported;
   if (options.has("ctas")) {
@@ -49,9 +48,7 @@ Outcome<void> trace_export(const Invocation& invocation) {
     if (!ctas) return std::unexpected(ctas.error());
     std::tie(exported.first_cta, exported.ctas) = *ctas;
   }
-  auto all = source_kernels(options.arguments().front(), options.settings());
-  if (!all) return std::unexpected(all.error());
-  const auto kernels = chosen_kernels(options, std::move(*all));
+  const auto kernels = chosen_kernels(options, source_kernels(options.arguments().front(), options.settings()));
   if (!kernels) return std::unexpected(kernels.error());
   const fs::path folder = options.text("output");
   if (auto made = make_folder(folder.string()); !made) return made;

@@ -15,7 +15,6 @@ Outcome<void> trace_format(const Invocation& invocation) {
   options.add()("in-place,i", "write each file that changes, and print nothing")(
       "check", "write nothing; exit code 1 and the names of files that would change");
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
   const bool check = options.has("check");
   const bool in_place = options.has("in-place");
   if (check && in_place) return user_error("--check writes no file; leave out --in-place");

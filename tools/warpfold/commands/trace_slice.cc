@@ -1,5 +1,3 @@
-#include <filesystem>
-
 #include "tools/warpfold/commands/trace_verbs.h"
 #include "traces/slice.h"
 #include "traces/validate.h"
@@ -22,23 +20,17 @@ Outcome<void> trace_slice(const Invocation& invocation) {
   options.add()("ctas", po::value<std::string>()->value_name("FIRST-LAST"), "only these CTAs, counted from 0");
   options.add()("output,o", po::value<std::string>()->value_name("FILE"), "the file to write: .wft or .wfs");
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
   if (!options.has("output")) return user_error("--output is missing; see --help");
   const std::string output = options.text("output");
-  const std::string extension = std::filesystem::path(output).extension().string();
-  if (extension != ".wft" && extension != ".wfs") return user_error("--output " + output + ": a trace's name ends in .wft or .wfs");
-  traces::Slice part;
-  if (options.has("role")) part.role = options.text("role");
-  if (options.has("loop")) part.loop = options.text("loop");
+  if (auto checked = check_trace_name(output); !checked) return checked;
+  traces::Slice part{.role = options.text("role"), .loop = options.text("loop"), .ctas = {}};
   if (options.has("ctas")) {
     const auto ctas = cta_range(options.text("ctas"));
     if (!ctas) return std::unexpected(ctas.error());
     part.ctas = {ctas->first, ctas->second};
   }
   const std::string source = options.arguments().front();
-  auto all = source_kernels(source, options.settings());
-  if (!all) return std::unexpected(all.error());
-  auto kernels = chosen_kernels(options, std::move(*all));
+  auto kernels = chosen_kernels(options, source_kernels(source, options.settings()));
   if (!kernels) return std::unexpected(kernels.error());
   for (traces::Kernel& kernel : *kernels) {
     auto kept = traces::slice(std::move(kernel), part);

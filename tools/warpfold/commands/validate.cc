@@ -1,10 +1,9 @@
 #include <filesystem>
 
 #include "configs/search_path.h"
-#include "tools/report/saved_result.h"
 #include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/commands/html_option.h"
 #include "tools/warpfold/render/gnuplot.h"
-#include "tools/warpfold/render/html.h"
 #include "tools/warpfold/render/validation_errors_plot.h"
 #include "tools/warpfold/render/validation_report.h"
 #include "tools/warpfold/run/file_kind.h"
@@ -86,10 +85,10 @@ Outcome<ValidationRequest> request_of(const Options& options, const Invocation& 
   } else if (const auto folders = configs::config_folders(); !folders.empty()) {
     request.gpus = (folders.front() / "gpus").string();
   }
-  if (options.has("gpu")) request.only_gpu = options.text("gpu");
-  if (options.has("kernel")) request.only_kernel = options.text("kernel");
-  if (options.has("resume")) request.resume = options.text("resume");
-  if (options.has("set")) request.settings = options.texts("set");
+  request.only_gpu = options.text("gpu");
+  request.only_kernel = options.text("kernel");
+  request.resume = options.text("resume");
+  request.settings = options.texts("set");
   for (const std::string& setting : request.settings) {
     if (!setting.starts_with("gpu."))
       return user_error("--set " + setting + ": expected gpu.FIELD=VALUE; rows share no other fields");
@@ -132,12 +131,10 @@ Outcome<void> validate_command(const Invocation& invocation) {
   options.writes_file("markdown");
   add_run_options(options);
   options.add_html();
-  options.add_output(Format::kTable);
+  options.add_output();
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
 
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
+  const Destination& destination = options.destination();
   const auto request = request_of(options, invocation);
   if (!request) return std::unexpected(request.error());
   const auto validation = options.has("profile") ? validate_profiles(*request) : validate_rows(*request);
@@ -145,9 +142,7 @@ Outcome<void> validate_command(const Invocation& invocation) {
   if (options.has("markdown")) {
     if (auto written = write_output(options.text("markdown"), validation_markdown(*validation)); !written) return written;
   }
-  if (options.has("html")) {
-    if (auto written = write_html(options.text("html"), report::report_of(*validation)); !written) return written;
-  }
+  if (auto written = write_html_option(options, *validation); !written) return written;
   Outcome<void> drawn;
   for (const auto& [option, plot] : {std::pair{"plot", Plot{&validation_plot}}, {"plot-errors", Plot{&validation_errors_plot}}}) {
     if (!options.has(option)) continue;
@@ -155,7 +150,7 @@ Outcome<void> validate_command(const Invocation& invocation) {
     if (!picture && picture.error().exit_code != kUserError) return picture;
     if (!picture) drawn = picture;
   }
-  if (auto written = write_output(destination->path, render_validation(*validation, destination->format)); !written) return written;
+  if (auto written = write_output(destination.path, render_validation(*validation, destination.format)); !written) return written;
   return drawn;
 }
 

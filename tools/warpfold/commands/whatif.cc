@@ -1,15 +1,13 @@
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "configs/escape/quoted.h"
 #include "configs/near_miss.h"
 #include "configs/resources.h"
-#include "tools/report/saved_result.h"
 #include "tools/warpfold/commands/commands.h"
-#include "tools/warpfold/commands/policy_names.h"
-#include "tools/warpfold/render/html.h"
+#include "tools/warpfold/commands/html_option.h"
 #include "tools/warpfold/render/what_if_report.h"
+#include "tools/warpfold/run/policy_names.h"
 #include "tools/warpfold/run/request.h"
 #include "tools/warpfold/run/what_if_runs.h"
 
@@ -84,26 +82,20 @@ Outcome<void> whatif_command(const Invocation& invocation) {
   options.add()("factor", po::value<std::string>()->default_value("2")->value_name("F"), "factor up and down; above 1, up to 8");
   add_request(options);
   options.add_html();
-  options.add_output(Format::kTable);
-  const auto asked = read_request(options, invocation);
-  if (!asked) return std::unexpected(asked.error());
-  if (!*asked) return {};
-  const Request& request = **asked;
-  auto settings = settings_with_policy(options, request.settings);
-  if (!settings) return std::unexpected(settings.error());
-  WhatIfQuestion question{.scenario = {request.kernels.file(), std::move(*settings), invocation.command_line}, .resources = {}};
+  options.add_output();
+  const auto request = read_request(options, invocation);
+  if (!request) return std::unexpected(request.error());
+  WhatIfQuestion question{.scenario = {request->kernels.file(), request->settings, request->command_line}, .resources = {}};
   const auto factor = factor_option(options);
   if (!factor) return std::unexpected(factor.error());
   question.factor = *factor;
   auto resources = resources_option(options);
   if (!resources) return std::unexpected(resources.error());
   question.resources = std::move(*resources);
-  const auto result = ask_what_if(question, request.how);
+  const auto result = ask_what_if(question, request->how);
   if (!result) return std::unexpected(result.error());
-  if (options.has("html")) {
-    if (auto written = write_html(options.text("html"), report::report_of(*result)); !written) return written;
-  }
-  return write_output(request.destination.path, render_what_if(*result, request.destination.format));
+  if (auto written = write_html_option(options, *result); !written) return written;
+  return write_output(request->destination.path, render_what_if(*result, request->destination.format));
 }
 
 }  // namespace warpfold::cli

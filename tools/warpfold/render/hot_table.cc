@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "sim/account/states.h"
+#include "tools/warpfold/figures/ratio.h"
 #include "tools/warpfold/render/table.h"
 #include "tools/warpfold/render/warning_lines.h"
 
@@ -12,10 +13,6 @@ namespace warpfold::cli {
 namespace {
 
 using Account = configs::InstructionAccount;
-
-double percent(uint64_t part, uint64_t whole) {
-  return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
-}
 
 uint64_t warp_cycles(const Account& account) {
   uint64_t sum = 0;

@@ -8,8 +8,6 @@
 namespace warpfold::cli {
 namespace {
 
-constexpr const char* kIndent = "  ";
-
 std::string grouped(uint64_t number) { return with_thousands(std::to_string(number)); }
 
 std::string trips_text(const traces::Kernel& kernel, const traces::TripCount& trips) {
@@ -69,12 +67,8 @@ std::string not_linear_text(const std::vector<sass::ArrayReport>& arrays) {
 
 std::string assumed_text(const std::vector<std::string>& assumed) {
   std::string text = assumed.empty() ? "" : "\nAssumed\n";
-  for (const std::string& line : assumed) text += kIndent + line + "\n";
+  for (const std::string& line : assumed) text += "  " + line + "\n";
   return text;
-}
-
-std::string paragraph(const std::string& title, const Table& table) {
-  return table.empty() ? "" : "\n" + title + "\n" + table.aligned(kIndent);
 }
 
 }  // namespace
@@ -111,8 +105,8 @@ std::string import_tables(const sass::Imported& imported) {
   }
   text +=
       followed_text("L1", imported.report.l1) + followed_text("L2", imported.report.l2) + not_linear_text(imported.report.arrays);
-  return text + assumed_text(imported.report.assumed) + paragraph("Roles", roles) + paragraph("Loops", loops) +
-         paragraph("Classes of CTAs", classes) + paragraph("Arrays, in bytes", arrays);
+  return text + assumed_text(imported.report.assumed) + roles.section("Roles") + loops.section("Loops") +
+         classes.section("Classes of CTAs") + arrays.section("Arrays, in bytes");
 }
 
 }  // namespace warpfold::cli

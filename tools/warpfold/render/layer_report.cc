@@ -1,7 +1,7 @@
 #include "tools/warpfold/render/layer_report.h"
 
+#include <boost/algorithm/string/join.hpp>
 #include <cmath>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -40,8 +40,7 @@ Table kernel_table(const LayerVersion& version, const std::string& pass) {
 std::string kernel_tables(const LayerVersion& version) {
   std::string text;
   for (const char* pass : {"forward", "backward", "update"}) {
-    const Table table = kernel_table(version, pass);
-    if (!table.empty()) text.append("\n").append(version.name()).append(", ").append(pass).append("\n").append(table.aligned("  "));
+    text += kernel_table(version, pass).section(version.name() + ", " + pass);
   }
   return text;
 }
@@ -67,11 +66,7 @@ Table total_table(const configs::LayerReport& report) {
   return table;
 }
 
-std::string joined(const google::protobuf::RepeatedPtrField<std::string>& names) {
-  std::string text;
-  for (const std::string& each : names) text += (text.empty() ? "" : ", ") + each;
-  return text;
-}
+std::string joined(const google::protobuf::RepeatedPtrField<std::string>& names) { return boost::algorithm::join(names, ", "); }
 
 // Replaces a value that would print as -0.0, with one decimal, by 0.
 double without_sign_of_zero(double value) { return std::abs(value) < 0.05 ? 0 : value; }
@@ -251,33 +246,13 @@ std::string layer_csv(const configs::LayerReport& report) {
   for (const LayerVersion& version : report.versions()) {
     for (const LayerKernel& kernel : version.kernels()) {
       const auto number = [](bool there, double value) { return there ? Cell(value, kDecimals) : Cell(""); };
-      table.add({report.model().name(),
-                 report.gpu(),
-                 version.name(),
-                 kernel.pass(),
-                 kernel.name(),
-                 kernel.kind(),
-                 joined(kernel.operators()),
-                 kernel.independent(),
-                 kernel.reduced(),
-                 uint64_t{kernel.flops()},
-                 uint64_t{kernel.input_words()},
-                 uint64_t{kernel.output_words()},
-                 uint64_t{kernel.bytes()},
-                 Cell(kernel.intensity(), kDecimals),
-                 Cell(kernel.ridge(), kDecimals),
-                 kernel.bound(),
-                 Cell(kernel.roofline_us(), kDecimals),
-                 number(kernel.has_limiter_us(), kernel.limiter_us()),
-                 kernel.limiter(),
-                 number(kernel.has_simulated_us(), kernel.simulated_us()),
-                 Cell(kernel.time_us(), kDecimals),
-                 Cell(kernel.percent_of_peak(), kDecimals),
-                 Cell(kernel.gb_per_s(), kDecimals),
-                 Cell(kernel.mue(), kDecimals),
-                 kernel.bound_by_mue(),
-                 kernel.kernel(),
-                 kernel.not_simulated()});
+      table.add(cells(report.model().name(), report.gpu(), version.name(), kernel.pass(), kernel.name(), kernel.kind(),
+                      joined(kernel.operators()), kernel.independent(), kernel.reduced(), kernel.flops(), kernel.input_words(),
+                      kernel.output_words(), kernel.bytes(), Cell(kernel.intensity(), kDecimals), Cell(kernel.ridge(), kDecimals),
+                      kernel.bound(), Cell(kernel.roofline_us(), kDecimals), number(kernel.has_limiter_us(), kernel.limiter_us()),
+                      kernel.limiter(), number(kernel.has_simulated_us(), kernel.simulated_us()), Cell(kernel.time_us(), kDecimals),
+                      Cell(kernel.percent_of_peak(), kDecimals), Cell(kernel.gb_per_s(), kDecimals), Cell(kernel.mue(), kDecimals),
+                      kernel.bound_by_mue(), kernel.kernel(), kernel.not_simulated()));
     }
   }
   return table.csv();
@@ -286,15 +261,7 @@ std::string layer_csv(const configs::LayerReport& report) {
 }  // namespace
 
 std::string render_layer(const configs::LayerReport& report, Format format) {
-  switch (format) {
-    case Format::kTable:
-      return layer_text(report);
-    case Format::kJson:
-      return to_json(report);
-    case Format::kCsv:
-      return layer_csv(report);
-  }
-  throw std::logic_error("a format without a rendering");
+  return rendered(report, format, layer_text, layer_csv);
 }
 
 }  // namespace warpfold::cli

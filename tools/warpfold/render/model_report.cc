@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -122,16 +121,6 @@ std::string limiter_csv(const configs::Result& result) {
 
 }  // namespace
 
-std::string render_model(const configs::Result& result, Format format) {
-  switch (format) {
-    case Format::kTable:
-      return model_text(result);
-    case Format::kJson:
-      return to_json(result);
-    case Format::kCsv:
-      return limiter_csv(result);
-  }
-  throw std::logic_error("a format without a rendering");
-}
+std::string render_model(const configs::Result& result, Format format) { return rendered(result, format, model_text, limiter_csv); }
 
 }  // namespace warpfold::cli

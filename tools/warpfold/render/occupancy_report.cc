@@ -1,7 +1,6 @@
 #include "tools/warpfold/render/occupancy_report.h"
 
-#include <stdexcept>
-#include <utility>
+#include <boost/algorithm/string/join.hpp>
 #include <vector>
 
 #include "tools/report/advice.h"
@@ -78,19 +77,15 @@ Table curve_table(const configs::OccupancyStudy& study) {
   return table;
 }
 
-std::string section(const std::string& title, const Table& table) {
-  return table.empty() ? "" : "\n" + title + "\n" + table.aligned("  ");
-}
-
 std::string occupancy_text(const configs::Result& result) {
   const configs::OccupancyStudy& study = result.occupancy();
   std::string text;
   for (const configs::Statement& advice : report::occupancy_advice(result)) text += wrapped(advice.text());
   text += "\n" + result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + ": " +
           report::time_text(result.total_time_us()) + "\n" + warning_lines(result);
-  text += section("Footprints: registers a thread, bytes of shared memory a CTA", kernel_table(study));
-  text += section("Smaller footprints, simulated with the same program", smaller_table(study));
-  text += section("CTAs on an SM by each quantity, with the others unchanged", curve_table(study));
+  text += kernel_table(study).section("Footprints: registers a thread, bytes of shared memory a CTA") +
+          smaller_table(study).section("Smaller footprints, simulated with the same program") +
+          curve_table(study).section("CTAs on an SM by each quantity, with the others unchanged");
   if (study.noise() > 0)
     text += "Changes of speed below " + fixed(kPercent * study.noise(), 1) + " % are within folding's error bounds.\n";
   return text;
@@ -106,8 +101,7 @@ std::string occupancy_csv(const configs::Result& result) {
                uint64_t{kernel.warps_per_sm()}, kernel.limiter(), "", Cell(result.total_time_us(), kDecimals), Cell(1.0, kDecimals),
                Cell(1.0, kDecimals), ""});
     for (const configs::SmallerFootprint& smaller : kernel.smaller()) {
-      std::string settings;
-      for (const std::string& setting : smaller.setting()) settings += (settings.empty() ? "" : " ") + setting;
+      const std::string settings = boost::algorithm::join(smaller.setting(), " ");
       table.add({result.scenario(), result.policy(), result.gpu(), kernel.kernel(), uint64_t{kernel.warps_per_cta()},
                  uint64_t{smaller.registers_per_thread()}, uint64_t{smaller.shared_memory_bytes()}, uint64_t{smaller.ctas()},
                  uint64_t{smaller.ctas()} * kernel.warps_per_cta(), "", settings, Cell(smaller.total_time_us(), kDecimals),
@@ -120,15 +114,7 @@ std::string occupancy_csv(const configs::Result& result) {
 }  // namespace
 
 std::string render_occupancy(const configs::Result& result, Format format) {
-  switch (format) {
-    case Format::kTable:
-      return occupancy_text(result);
-    case Format::kJson:
-      return to_json(result);
-    case Format::kCsv:
-      return occupancy_csv(result);
-  }
-  throw std::logic_error("a format without a rendering");
+  return rendered(result, format, occupancy_text, occupancy_csv);
 }
 
 }  // namespace warpfold::cli

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <string>
+#include <utility>
 
 namespace warpfold::cli {
 
@@ -13,8 +14,8 @@ class OpenFile {
  public:
   explicit OpenFile(int number) : number_(number) {}
   ~OpenFile() { close(); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
+  OpenFile(OpenFile&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  OpenFile& operator=(OpenFile&&) = delete;
 
   int number() const { return number_; }
   void close() {

@@ -41,16 +41,14 @@ Table phase_table(const configs::PowerUse& power) {
   return table;
 }
 
-std::string section(const std::string& title, const Table& table) { return "\n" + title + "\n" + table.aligned("  "); }
-
 }  // namespace
 
 std::string power_tables(const configs::Result& result) {
   if (!result.has_power()) return "";
   const configs::PowerUse& power = result.power();
-  std::string text = section("Energy, mJ (docs/power.md)", energy_table(power));
+  std::string text = energy_table(power).section("Energy, mJ (docs/power.md)");
   if (power.phases_size() > 1)
-    text += section("Power by phase: W at the run's clock, and the sustained clock of each phase", phase_table(power));
+    text += phase_table(power).section("Power by phase: W at the run's clock, and the sustained clock of each phase");
   for (const std::string& assumption : power.assumptions()) text += "  assumed: " + assumption + "\n";
   return text;
 }

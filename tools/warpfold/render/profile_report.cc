@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -132,21 +131,16 @@ std::string pair_table(const configs::ProfileReport& report) {
     const bool ran = pair.concurrent_us() > 0;
     std::string plan = pair.planned() ? "yes" : "no";
     if (pair.planned() && !pair.independent()) plan += ", if independent";
-    std::vector<Cell> cells{uint64_t{pair.one_row()},
-                            escape::visible(pair.one()),
-                            uint64_t{pair.other_row()},
-                            escape::visible(pair.other()),
-                            uint64_t{pair.times()},
-                            pair.bound_us() > 0 ? Cell(pair.bound_us(), 2) : Cell("-"),
-                            pair.sequential_us() > 0 ? Cell(pair.sequential_us(), 2) : Cell("-"),
-                            ran ? Cell(pair.concurrent_us(), 2) : Cell("-"),
-                            ran ? Cell(uint64_t{pair.first_row()}) : Cell("-"),
-                            ran ? Cell(pair.gain_us(), 1) : Cell("-"),
-                            pair.not_run().empty() ? plan : escape::visible(pair.not_run())};
+    std::vector<Cell> row =
+        cells(pair.one_row(), escape::visible(pair.one()), pair.other_row(), escape::visible(pair.other()), pair.times(),
+              pair.bound_us() > 0 ? Cell(pair.bound_us(), 2) : Cell("-"),
+              pair.sequential_us() > 0 ? Cell(pair.sequential_us(), 2) : Cell("-"), ran ? Cell(pair.concurrent_us(), 2) : Cell("-"),
+              ran ? Cell(uint64_t{pair.first_row()}) : Cell("-"), ran ? Cell(pair.gain_us(), 1) : Cell("-"),
+              pair.not_run().empty() ? plan : escape::visible(pair.not_run()));
     for (const double gain : {pair.least_gain_us(), pair.most_gain_us()}) {
-      if (opaque) cells.insert(cells.end() - 1, pair.opaque() && ran ? Cell(gain, 1) : Cell("-"));
+      if (opaque) row.insert(row.end() - 1, pair.opaque() && ran ? Cell(gain, 1) : Cell("-"));
     }
-    table.add(cells);
+    table.add(row);
   }
   if (table.empty()) return "";
   std::string text = "\nPairs on two streams; times are of one pair; first: its stream has priority\n" + table.aligned("  ");
@@ -200,16 +194,10 @@ std::string csv(const configs::ProfileReport& report) {
 }  // namespace
 
 std::string render_profile(const configs::ProfileReport& report, uint32_t rows, Format format) {
-  switch (format) {
-    case Format::kTable:
-      return head(report) + kernel_table(report, rows) + family_table(report) + overlap_table(report, rows) + pair_table(report) +
-             plan_line(report);
-    case Format::kJson:
-      return to_json(report);
-    case Format::kCsv:
-      return csv(report);
-  }
-  throw std::logic_error("a format without a rendering");
+  if (format == Format::kJson) return to_json(report);
+  if (format == Format::kCsv) return csv(report);
+  return head(report) + kernel_table(report, rows) + family_table(report) + overlap_table(report, rows) + pair_table(report) +
+         plan_line(report);
 }
 
 }  // namespace warpfold::cli

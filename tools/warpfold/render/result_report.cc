@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "tools/report/findings.h"
+#include "tools/warpfold/figures/ratio.h"
 #include "tools/warpfold/render/fold_line.h"
 #include "tools/warpfold/render/json.h"
 #include "tools/warpfold/render/memory_table.h"
@@ -19,10 +19,6 @@
 namespace warpfold::cli {
 
 namespace {
-
-double percent(uint64_t part, uint64_t whole) {
-  return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
-}
 
 std::string total_line(const configs::Result& result) {
   return with_thousands(std::to_string(result.total_cycles())) + " cycles, " + with_thousands(fixed(result.total_time_us(), 2)) +
@@ -119,10 +115,6 @@ Table ledger_table(const configs::Result& result) {
   return table;
 }
 
-std::string section(const std::string& title, const Table& table) {
-  return table.empty() ? "" : "\n" + title + "\n" + table.aligned("  ");
-}
-
 // Returns a line for each kernel that did not start with a cold L2.
 std::string l2_lines(const configs::Result& result) {
   std::string lines;
@@ -148,18 +140,17 @@ std::string result_text(const configs::Result& result) {
   std::string checks;
   for (const std::string& line : check_lines(result)) checks += line + "\n";
   return findings_text(result) + "\n" + total_line(result) + "\n" + sm_line(result) + fold_line(result) + "\n" + checks +
-         l2_lines(result) + section("Kernels", kernel_table(result)) + assumption_lines(result) +
-         section(choice_title(result), choice_table(result)) +
-         section("Warp states, % of the kernel's resident warp-cycles", state_table(result)) +
-         section("Resources, % of the chip's capacity", resource_table(result)) +
-         section("Memory: 32-byte sectors; wavefronts are 128-byte passes through shared memory's data stage",
-                 memory_table(result)) +
+         l2_lines(result) + kernel_table(result).section("Kernels") + assumption_lines(result) +
+         choice_table(result).section(choice_title(result)) +
+         state_table(result).section("Warp states, % of the kernel's resident warp-cycles") +
+         resource_table(result).section("Resources, % of the chip's capacity") +
+         memory_table(result).section(
+             "Memory: 32-byte sectors; wavefronts are 128-byte passes through shared memory's data stage") +
          power_tables(result) +
-         section("Slowdown by cause: cycles beyond the time alone (docs/accounting.md)", slowdown_table(result)) +
-         section(
+         slowdown_table(result).section("Slowdown by cause: cycles beyond the time alone (docs/accounting.md)") +
+         ledger_table(result).section(
              "Contention ledger: warp-cycles that the victim waited while the culprit held the resource, and their share of the\n"
-             "victim's warp-cycles while CTAs of both were on its SM",
-             ledger_table(result));
+             "victim's warp-cycles while CTAs of both were on its SM");
 }
 
 // Columns that only some results have. A table may hold results of several commands.
@@ -182,31 +173,10 @@ CsvParts csv_parts(const std::vector<const configs::Result*>& results) {
 }
 
 std::vector<std::string> csv_columns(const CsvParts& parts) {
-  std::vector<std::string> columns{"scenario",
-                                   "policy",
-                                   "gpu",
-                                   "total_cycles",
-                                   "total_time_us",
-                                   "kernel",
-                                   "cycles",
-                                   "time_us",
-                                   "start_cycle",
-                                   "end_cycle",
-                                   "solo_cycles",
-                                   "slowdown_vs_solo",
-                                   "ctas",
-                                   "ctas_per_sm_limit",
-                                   "limiter",
-                                   "average_warps",
-                                   "instructions_issued",
-                                   "tflops",
-                                   "l2_bytes",
-                                   "dram_bytes",
-                                   "bound_by",
-                                   "resident_warp_cycles",
-                                   "fold_mode",
-                                   "fold_error_bound",
-                                   "instructions_replayed"};
+  std::vector<std::string> columns = column_names(
+      "scenario policy gpu total_cycles total_time_us kernel cycles time_us start_cycle end_cycle "
+      "solo_cycles slowdown_vs_solo ctas ctas_per_sm_limit limiter average_warps instructions_issued tflops "
+      "l2_bytes dram_bytes bound_by resident_warp_cycles fold_mode fold_error_bound instructions_replayed");
   if (parts.rank) columns.insert(columns.end(), {"rank", "tie_fastest", "tie_slower", "tie_told_apart_from"});
   if (parts.power) std::ranges::copy(power_csv_columns(), std::back_inserter(columns));
   std::ranges::copy(parts.states, std::back_inserter(columns));
@@ -218,31 +188,13 @@ void add_csv_rows(const configs::Result& result, const CsvParts& parts, Table& t
   for (int k = 0; k < result.kernels_size(); ++k) {
     const configs::KernelResult& kernel = result.kernels(k);
     const configs::Occupancy& occupancy = kernel.occupancy();
-    std::vector<Cell> row{result.scenario(),
-                          result.policy(),
-                          result.gpu(),
-                          result.total_cycles(),
-                          Cell(result.total_time_us(), kDecimals),
-                          kernel.name(),
-                          kernel.cycles(),
-                          Cell(kernel.time_us(), kDecimals),
-                          kernel.start_cycle(),
-                          kernel.end_cycle(),
-                          kernel.solo_cycles(),
-                          Cell(kernel.slowdown_vs_solo(), kDecimals),
-                          kernel.ctas(),
-                          uint64_t{occupancy.ctas_per_sm_limit()},
-                          occupancy.limiter(),
-                          Cell(occupancy.average_warps(), kDecimals),
-                          kernel.instructions_issued(),
-                          Cell(kernel.tflops(), kDecimals),
-                          kernel.l2_bytes(),
-                          kernel.dram_bytes(),
-                          kernel.bound_by(),
-                          kernel.resident_warp_cycles(),
-                          result.fold().mode(),
-                          Cell(result.fold().error_bound(), kDecimals),
-                          result.instructions_replayed()};
+    std::vector<Cell> row = cells(
+        result.scenario(), result.policy(), result.gpu(), result.total_cycles(), Cell(result.total_time_us(), kDecimals),
+        kernel.name(), kernel.cycles(), Cell(kernel.time_us(), kDecimals), kernel.start_cycle(), kernel.end_cycle(),
+        kernel.solo_cycles(), Cell(kernel.slowdown_vs_solo(), kDecimals), kernel.ctas(), occupancy.ctas_per_sm_limit(),
+        occupancy.limiter(), Cell(occupancy.average_warps(), kDecimals), kernel.instructions_issued(),
+        Cell(kernel.tflops(), kDecimals), kernel.l2_bytes(), kernel.dram_bytes(), kernel.bound_by(), kernel.resident_warp_cycles(),
+        result.fold().mode(), Cell(result.fold().error_bound(), kDecimals), result.instructions_replayed());
     if (parts.rank) {
       row.push_back(result.rank() > 0 ? Cell(uint64_t{result.rank()}) : Cell(""));
       row.emplace_back(result.tie().fastest());
@@ -359,18 +311,16 @@ std::string comparison_text(const configs::Comparison& comparison, const RunKind
          fold_note(comparison, kind.names) + warning_lines(comparison);
 }
 
+std::string comparison_of_policies(const configs::Comparison& comparison) {
+  std::vector<std::string> policies;
+  for (const configs::Result& result : comparison.results()) policies.push_back(result.policy());
+  return comparison_text(comparison, {"policy", std::move(policies)});
+}
+
 }  // namespace
 
 std::string render_result(const configs::Result& result, Format format) {
-  switch (format) {
-    case Format::kTable:
-      return result_text(result);
-    case Format::kJson:
-      return to_json(result);
-    case Format::kCsv:
-      return csv_of({&result});
-  }
-  throw std::logic_error("a format without a rendering");
+  return rendered<configs::Result>(result, format, result_text, [](const auto& each) { return csv_of({&each}); });
 }
 
 std::string comparison_of_runs(const configs::Comparison& comparison, const std::vector<std::string>& labels) {
@@ -378,17 +328,9 @@ std::string comparison_of_runs(const configs::Comparison& comparison, const std:
 }
 
 std::string render_comparison(const configs::Comparison& comparison, Format format) {
-  std::vector<std::string> policies;
-  for (const configs::Result& result : comparison.results()) policies.push_back(result.policy());
-  switch (format) {
-    case Format::kTable:
-      return comparison_text(comparison, {"policy", std::move(policies)});
-    case Format::kJson:
-      return to_json(comparison);
-    case Format::kCsv:
-      return csv_of({comparison.results().pointer_begin(), comparison.results().pointer_end()});
-  }
-  throw std::logic_error("a format without a rendering");
+  return rendered<configs::Comparison>(comparison, format, comparison_of_policies, [](const auto& all) {
+    return csv_of({all.results().pointer_begin(), all.results().pointer_end()});
+  });
 }
 
 }  // namespace warpfold::cli

@@ -1,9 +1,9 @@
 #include "tools/warpfold/render/roofline_report.h"
 
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "tools/warpfold/figures/ratio.h"
 #include "tools/warpfold/render/fold_line.h"
 #include "tools/warpfold/render/json.h"
 #include "tools/warpfold/render/table.h"
@@ -14,8 +14,6 @@ namespace warpfold::cli {
 namespace {
 
 constexpr double kGiga = 1e9;
-
-double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
 Table kernel_table(const configs::Result& result) {
   Table table({"kernel", "operation", "billions", "billions/s", "roof", "% of it", "bound by"});
@@ -74,17 +72,9 @@ std::string roofline_csv(const configs::Result& result) {
   for (const configs::KernelResult& kernel : result.kernels()) {
     const configs::Roofline& roofline = kernel.roofline();
     const auto add = [&](const std::string& what, const std::string& name, std::vector<Cell> rest) {
-      std::vector<Cell> row{result.scenario(),
-                            result.policy(),
-                            result.gpu(),
-                            kernel.name(),
-                            roofline.operation(),
-                            Cell(roofline.operations(), 0),
-                            Cell(roofline.operations_per_ns(), kDecimals),
-                            Cell(roofline.roof(), kDecimals),
-                            roofline.bound_by(),
-                            what,
-                            name};
+      std::vector<Cell> row = cells(result.scenario(), result.policy(), result.gpu(), kernel.name(), roofline.operation(),
+                                    Cell(roofline.operations(), 0), Cell(roofline.operations_per_ns(), kDecimals),
+                                    Cell(roofline.roof(), kDecimals), roofline.bound_by(), what, name);
       row.insert(row.end(), rest.begin(), rest.end());
       table.add(std::move(row));
     };
@@ -103,15 +93,7 @@ std::string roofline_csv(const configs::Result& result) {
 }  // namespace
 
 std::string render_roofline(const configs::Result& result, Format format) {
-  switch (format) {
-    case Format::kTable:
-      return roofline_text(result);
-    case Format::kJson:
-      return to_json(result);
-    case Format::kCsv:
-      return roofline_csv(result);
-  }
-  throw std::logic_error("a format without a rendering");
+  return rendered(result, format, roofline_text, roofline_csv);
 }
 
 }  // namespace warpfold::cli

@@ -6,6 +6,7 @@
 
 #include "tools/report/findings.h"
 #include "tools/report/number_text.h"
+#include "tools/warpfold/figures/ratio.h"
 #include "tools/warpfold/render/fold_line.h"
 #include "tools/warpfold/render/table.h"
 
@@ -18,10 +19,6 @@ constexpr size_t kShownFindings = 5;
 constexpr int kShownMovers = 16;
 constexpr double kPercent = 100;
 
-double share(uint64_t part, uint64_t whole) {
-  return whole == 0 ? 0 : kPercent * static_cast<double>(part) / static_cast<double>(whole);
-}
-
 // Returns the longest wait of a kernel's warps, "gmma 29 %": the largest state in which they did not issue.
 std::string longest_wait(const configs::KernelResult& kernel) {
   const configs::StateCycles* longest = nullptr;
@@ -30,7 +27,7 @@ std::string longest_wait(const configs::KernelResult& kernel) {
     if (longest == nullptr || state.warp_cycles() > longest->warp_cycles()) longest = &state;
   }
   if (longest == nullptr) return "-";
-  return longest->state() + " " + fixed(share(longest->warp_cycles(), kernel.resident_warp_cycles()), 1) + " %";
+  return longest->state() + " " + fixed(percent(longest->warp_cycles(), kernel.resident_warp_cycles()), 1) + " %";
 }
 
 double lost_to_others(const configs::KernelResult& kernel, const std::vector<report::ContentionShare>& contention_shares) {
@@ -41,7 +38,7 @@ double lost_to_others(const configs::KernelResult& kernel, const std::vector<rep
     lost += contention.warp_cycles;
     together += report::warp_cycles_with(kernel, contention.culprit);
   }
-  return share(lost, together);
+  return percent(lost, together);
 }
 
 std::string kernel_table(const configs::Result& result) {

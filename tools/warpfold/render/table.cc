@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <ranges>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -20,6 +23,11 @@ size_t display_width(const std::string& text) {
 }
 
 }  // namespace
+
+std::vector<std::string> column_names(const std::string& names) {
+  std::istringstream words(names);
+  return {std::istream_iterator<std::string>(words), {}};
+}
 
 Cell::Cell(std::string text) : text_(std::move(text)) {}
 Cell::Cell(const char* text) : text_(text) {}
@@ -60,6 +68,21 @@ std::string Table::aligned(const std::string& indent) const {
   return text;
 }
 
+std::string Table::section(const std::string& title) const { return empty() ? "" : "\n" + title + "\n" + aligned("  "); }
+
+std::string Table::markdown() const {
+  const auto line = [](const auto& texts) {
+    std::string text = "|";
+    for (const std::string& each : texts) text.append(" ").append(each).append(each.empty() ? "|" : " |");
+    return text + "\n";
+  };
+  std::string text = line(columns_) + "|";
+  for (size_t c = 0; c < columns_.size(); ++c) text += "---|";
+  text += "\n";
+  for (const auto& row : rows_) text += line(std::views::transform(row, &Cell::text));
+  return text;
+}
+
 std::string Table::csv() const {
   std::string text;
   for (size_t c = 0; c < columns_.size(); ++c) text.append(c == 0 ? "" : ",").append(escape::csv(columns_[c]));
@@ -88,15 +111,8 @@ std::string Table::json() const {
 }
 
 std::string Table::render(Format format) const {
-  switch (format) {
-    case Format::kTable:
-      return aligned("");
-    case Format::kJson:
-      return json();
-    case Format::kCsv:
-      return csv();
-  }
-  throw std::logic_error("a format without a rendering");
+  if (format == Format::kJson) return json();
+  return format == Format::kCsv ? csv() : aligned("");
 }
 
 }  // namespace warpfold::cli

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/report/number_text.h"
@@ -29,6 +30,15 @@ class Cell {
 using report::fixed;
 using report::with_thousands;
 
+// Returns the names of columns, separated by blanks in `names`.
+std::vector<std::string> column_names(const std::string& names);
+
+// Returns the cells of a row: texts, numbers without decimals, or cells.
+template <typename... Contents>
+std::vector<Cell> cells(Contents&&... contents) {
+  return {Cell(std::forward<Contents>(contents))...};
+}
+
 // Rows under column names. `aligned` is for people: numbers to the right, texts to the left. Also as CSV (RFC 4180) and as a JSON
 // list of objects.
 class Table {
@@ -37,8 +47,13 @@ class Table {
 
   void add(std::vector<Cell> row);
   bool empty() const { return rows_.empty(); }
+  size_t width() const { return columns_.size(); }  // number of columns
 
   std::string aligned(const std::string& indent) const;
+  // Returns an empty line, the title and the indented rows; empty without rows.
+  std::string section(const std::string& title) const;
+  // Returns the table in Markdown. Callers escape texts of the input (escape/markdown.h).
+  std::string markdown() const;
   std::string csv() const;
   std::string json() const;
   std::string render(Format format) const;

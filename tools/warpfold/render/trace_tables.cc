@@ -9,6 +9,7 @@
 #include "configs/near_miss.h"
 #include "isa/architecture.h"
 #include "tools/warpfold/figures/content_hash.h"
+#include "tools/warpfold/figures/ratio.h"
 #include "traces/loop_stats.h"
 #include "traces/stats.h"
 
@@ -16,9 +17,7 @@ namespace warpfold::cli {
 
 namespace {
 
-Cell percent(uint64_t part, uint64_t whole) {
-  return {whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole), 2};
-}
+Cell share(uint64_t part, uint64_t whole) { return {percent(part, whole), 2}; }
 
 Table by_kernel(const std::vector<traces::Kernel>& kernels) {
   Table table({"kernel", "architecture", "ctas", "warps_per_cta", "registers", "shared_memory", "in_text", "issued", "bytes_read",
@@ -53,7 +52,7 @@ Table by_pipe(const std::vector<traces::Kernel>& kernels) {
         const traces::InstructionCount& count = role.pipes[pipe];
         if (count.in_text == 0) continue;
         table.add({kernel.name, role.name, std::string(isa::pipe_name(static_cast<isa::Pipe>(pipe))), count.in_text, count.issued,
-                   percent(count.issued, role.instructions.issued)});
+                   share(count.issued, role.instructions.issued)});
       }
     }
   }
@@ -66,7 +65,7 @@ Table by_opcode(const std::vector<traces::Kernel>& kernels) {
     for (const traces::RoleStatistics& role : traces::statistics(kernel).roles) {
       for (const traces::OpcodeCount& opcode : role.opcodes) {
         table.add({kernel.name, role.name, opcode.name, opcode.instructions.in_text, opcode.instructions.issued,
-                   percent(opcode.instructions.issued, role.instructions.issued)});
+                   share(opcode.instructions.issued, role.instructions.issued)});
       }
     }
   }
@@ -81,7 +80,7 @@ Table by_loop(const std::vector<traces::Kernel>& kernels) {
       const auto loops = traces::loop_statistics(kernel, role);
       for (const traces::LoopStatistics& loop : loops) {
         table.add({kernel.name, role.name, loop.place.empty() ? "all" : loop.place, loop.least_trips, loop.most_trips, loop.in_text,
-                   loop.issued, percent(loop.issued, loops.front().issued),
+                   loop.issued, share(loop.issued, loops.front().issued),
                    Cell(static_cast<double>(loop.issued) / static_cast<double>(std::max<uint64_t>(loop.in_text, 1)), 1)});
       }
     }
@@ -95,7 +94,7 @@ Table by_stream(const std::vector<traces::Kernel>& kernels) {
   for (const traces::Kernel& kernel : kernels) {
     for (const traces::StreamStatistics& stream : traces::stream_statistics(kernel)) {
       table.add({kernel.name, stream.name, stream.write ? "write" : "read", stream.requests,
-                 percent(stream.l1_requests, stream.requests), stream.bytes, percent(stream.dram_bytes, stream.bytes),
+                 share(stream.l1_requests, stream.requests), stream.bytes, share(stream.dram_bytes, stream.bytes),
                  stream.dram_bytes});
     }
   }

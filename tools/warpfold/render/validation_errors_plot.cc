@@ -29,7 +29,7 @@ std::string validation_errors_plot(const configs::Validation& validation, const 
   for (const configs::ErrorGroup& group : validation.groups()) {
     if (group.kernel().empty()) continue;  // a whole family: its kernels have lines of their own
     const double mean = 100 * group.mean(), bias = 100 * group.bias();
-    const std::string text = fixed(mean, 1) + " %, " + std::to_string(group.rows()) + (group.rows() == 1 ? " row" : " rows");
+    const std::string text = fixed(mean, 1) + " %, " + report::counted(group.rows(), "row");
     lines += escape::gnuplot_cell(name_of(group)) + " " + fixed(std::min(mean, kWidest), 2) + " " +
              fixed(std::clamp(bias, -kWidest, kWidest), 2) + " " + escape::gnuplot_cell(text) + "\n";
     least = std::min(least, bias);

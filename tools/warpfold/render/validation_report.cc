@@ -1,6 +1,7 @@
 #include "tools/warpfold/render/validation_report.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/join.hpp>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -8,7 +9,6 @@
 
 #include "configs/escape/gnuplot.h"
 #include "configs/escape/markdown.h"
-#include "configs/escape/visible.h"
 #include "tools/warpfold/figures/validation_figures.h"
 #include "tools/warpfold/render/json.h"
 #include "tools/warpfold/render/table.h"
@@ -92,17 +92,6 @@ std::vector<std::pair<std::string, std::vector<std::string>>> rows_by_reason(con
   return reasons;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text.append(text.empty() ? "" : " ").append(word);
-  return text;
-}
-
-// 1, "row" -> "1 row"; 2, "row" -> "2 rows"
-std::string counted(int number, std::string_view what) {
-  return std::to_string(number).append(" ").append(what).append(number == 1 ? "" : "s");
-}
-
 std::vector<const configs::UnreadPhrase*> unread_by_rows(const configs::Validation& validation) {
   std::vector<const configs::UnreadPhrase*> phrases;
   for (const configs::UnreadPhrase& phrase : validation.unread()) phrases.push_back(&phrase);
@@ -121,7 +110,8 @@ std::string unread_lines(const configs::Validation& validation) {
     table.add({phrase->example(), uint64_t{phrase->rows()}, phrase->why(), phrase->id()});
   }
   std::string text =
-      "\nNot read in dims_other and notes: " + counted(validation.unread_size(), "phrase") + "\n" + table.aligned("");
+      "\nNot read in dims_other and notes: " + report::counted(static_cast<uint64_t>(validation.unread_size()), "phrase") + "\n" +
+      table.aligned("");
   if (validation.unread_size() > kMost)
     text += "and " + std::to_string(validation.unread_size() - kMost) + " more: --format json lists them\n";
   return text;
@@ -129,11 +119,11 @@ std::string unread_lines(const configs::Validation& validation) {
 
 std::string tables(const configs::Validation& validation) {
   std::string text = of_profiles(validation)
-                         ? std::to_string(validation.launches()) + (validation.launches() == 1 ? " launch of " : " launches of ") +
-                               counted(static_cast<int>(validation.data_size()), "profile") + " in "
+                         ? report::counted(validation.launches(), "launch", "es") + " of " +
+                               report::counted(static_cast<uint64_t>(validation.data_size()), "profile") + " in "
                          : "";
-  text += counted(validation.rows_size(), "row") + " compared with " +
-          counted(static_cast<int>(validation.simulations()), "simulation") +
+  text += report::counted(static_cast<uint64_t>(validation.rows_size()), "row") + " compared with " +
+          report::counted(validation.simulations(), "simulation") +
           "; errors are simulated over measured time, less 1: + is too slow\n\n";
   if (const std::string warnings = warning_lines(validation); !warnings.empty()) text += warnings + "\n";
   if (validation.groups_size() > 0) text += group_table(validation).aligned("");
@@ -142,108 +132,38 @@ std::string tables(const configs::Validation& validation) {
     text.append("\nLargest errors\n").append(row_table(worst).aligned(""));
   const auto unjudged = std::ranges::count_if(validation.rows(), [](const auto& row) { return !row.judged(); });
   if (unjudged > 0)
-    text.append("\nNot judged (column judged), in no group: ").append(counted(static_cast<int>(unjudged), "row")).append("\n");
+    text.append("\nNot judged (column judged), in no group: ").append(report::counted(unjudged, "row")).append("\n");
   text += unread_lines(validation);
   if (validation.unmapped_size() == 0) return text;
-  text.append("\nNot simulated: ").append(counted(validation.unmapped_size(), "row")).append("\n");
+  text.append("\nNot simulated: ").append(report::counted(static_cast<uint64_t>(validation.unmapped_size()), "row")).append("\n");
   for (const auto& [reason, ids] : rows_by_reason(validation))
-    text.append("  ").append(reason).append(": ").append(joined(ids)).append("\n");
+    text.append("  ").append(reason).append(": ").append(boost::algorithm::join(ids, " ")).append("\n");
   return text;
 }
 
-// The last four columns are the row's file and line, the number of its launches in a profile, and the reason if it was not
-// simulated.
-std::vector<std::string> csv_columns() {
-  return {"id",
-          "family",
-          "kernel",
-          "gpu",
-          "implementation",
-          "shape",
-          "quantity",
-          "measured",
-          "simulated",
-          "error",
-          "rate_unit",
-          "measured_rate",
-          "simulated_rate",
-          "limiter",
-          "limiter_utilization",
-          "tensor_utilization",
-          "fold",
-          "judged",
-          "source",
-          "file",
-          "line",
-          "launches",
-          "reason"};
-}
-
-std::vector<Cell> csv_row(const configs::ValidatedRow& row) {
-  const auto rate = [&](double value) { return row.rate_unit().empty() ? Cell("") : Cell(value, 3); };
-  return {row.id(),
-          row.family(),
-          row.kernel(),
-          row.gpu(),
-          row.implementation(),
-          row.shape(),
-          row.quantity(),
-          Cell(row.measured(), 4),
-          Cell(row.simulated(), 4),
-          Cell(row.error(), 5),
-          row.rate_unit(),
-          rate(row.measured_rate()),
-          rate(row.simulated_rate()),
-          row.limiter(),
-          Cell(row.limiter_utilization(), 4),
-          Cell(row.tensor_utilization(), 4),
-          row.fold(),
-          row.judged() ? "yes" : "no",
-          row.source(),
-          row.file(),
-          uint64_t{row.line()},
-          row.launches() > 0 ? Cell(uint64_t{row.launches()}) : Cell(""),
-          ""};
-}
-
-std::vector<Cell> csv_row(const configs::UnmappedRow& row) {
-  std::vector<Cell> cells(csv_columns().size(), Cell(""));
-  cells.front() = row.id();
-  const size_t file = cells.size() - 4;
-  cells[file] = row.file();
-  cells[file + 1] = uint64_t{row.line()};
-  cells.back() = row.reason();
-  return cells;
-}
-
-Table csv_table(const configs::Validation& validation) {
-  Table table(csv_columns());
-  for (const configs::ValidatedRow& row : validation.rows()) table.add(csv_row(row));
-  for (const configs::UnmappedRow& row : validation.unmapped()) table.add(csv_row(row));
-  return table;
-}
-
-// A table in Markdown. Callers escape texts of the input (escape/markdown.h).
-class MarkdownTable {
- public:
-  explicit MarkdownTable(const std::vector<std::string>& columns) {
-    add(columns);
-    text_ += "|";
-    for (size_t c = 0; c < columns.size(); ++c) text_ += "---|";
-    text_ += "\n";
+std::string csv_of(const configs::Validation& validation) {
+  Table table(
+      column_names("id family kernel gpu implementation shape quantity measured simulated error rate_unit measured_rate "
+                   "simulated_rate limiter limiter_utilization tensor_utilization fold judged source file line launches "
+                   "reason"));
+  for (const configs::ValidatedRow& row : validation.rows()) {
+    const auto rate = [&](double value) { return row.rate_unit().empty() ? Cell("") : Cell(value, 3); };
+    table.add(cells(row.id(), row.family(), row.kernel(), row.gpu(), row.implementation(), row.shape(), row.quantity(),
+                    Cell(row.measured(), 4), Cell(row.simulated(), 4), Cell(row.error(), 5), row.rate_unit(),
+                    rate(row.measured_rate()), rate(row.simulated_rate()), row.limiter(), Cell(row.limiter_utilization(), 4),
+                    Cell(row.tensor_utilization(), 4), row.fold(), row.judged() ? "yes" : "no", row.source(), row.file(),
+                    row.line(), row.launches() > 0 ? Cell(uint64_t{row.launches()}) : Cell(""), ""));
   }
-  void add(const std::vector<std::string>& cells) {
-    text_ += "|";
-    for (const std::string& cell : cells) {
-      text_.append(" ").append(cell).append(cell.empty() ? "|" : " |");
-    }
-    text_ += "\n";
+  for (const configs::UnmappedRow& row : validation.unmapped()) {
+    std::vector<Cell> only(table.width(), Cell(""));
+    only.front() = row.id();
+    only.end()[-4] = row.file();
+    only.end()[-3] = uint64_t{row.line()};
+    only.back() = row.reason();
+    table.add(std::move(only));
   }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
+  return table.csv();
+}
 
 std::string without_plus(double fraction) { return fixed(100 * fraction, 1) + " %"; }
 
@@ -278,8 +198,7 @@ std::string heading(const configs::Validation& validation) {
 }
 
 std::string markdown_groups(const configs::Validation& validation) {
-  MarkdownTable table(
-      {"kernel", "GPU", counts_of(validation), "mean", "median", "p90", "max", "bias", "measured rate", "simulated rate"});
+  Table table({"kernel", "GPU", counts_of(validation), "mean", "median", "p90", "max", "bias", "measured rate", "simulated rate"});
   for (const configs::ErrorGroup& group : validation.groups()) {
     const bool whole = group.kernel().empty();
     std::string name = escape::markdown(group.kernel());
@@ -291,12 +210,11 @@ std::string markdown_groups(const configs::Validation& validation) {
                without_plus(group.median()), without_plus(group.p90()), without_plus(group.largest()), signed_percent(group.bias()),
                rate(group.measured_rate()), rate(group.simulated_rate())});
   }
-  return table.text();
+  return table.markdown();
 }
 
 std::string markdown_rows(const configs::Validation& validation, const std::string& family) {
-  MarkdownTable table(
-      {"row", "GPU", "kernel", "shape", "measured", "simulated", "time", "rate", "simulated", "tensor pipe", "busiest"});
+  Table table({"row", "GPU", "kernel", "shape", "measured", "simulated", "time", "rate", "simulated", "tensor pipe", "busiest"});
   for (const configs::ValidatedRow& row : validation.rows()) {
     if (row.family() != family) continue;
     const std::string unit = " " + unit_of(row);
@@ -309,21 +227,13 @@ std::string markdown_rows(const configs::Validation& validation, const std::stri
                row.tensor_utilization() > 0 ? fixed(100 * row.tensor_utilization(), 0) + " %" : "",
                escape::markdown(limiter_of(row))});
   }
-  return table.text();
+  return table.markdown();
 }
 
 }  // namespace
 
 std::string render_validation(const configs::Validation& validation, Format format) {
-  switch (format) {
-    case Format::kTable:
-      return tables(validation);
-    case Format::kJson:
-      return to_json(validation);
-    case Format::kCsv:
-      return csv_table(validation).csv();
-  }
-  throw std::logic_error("a format without a rendering");
+  return rendered(validation, format, tables, csv_of);
 }
 
 std::string validation_markdown(const configs::Validation& validation) {
@@ -331,17 +241,18 @@ std::string validation_markdown(const configs::Validation& validation) {
   for (const std::string& family : families_of(validation))
     text.append("\n## ").append(escape::markdown(family)).append("\n\n").append(markdown_rows(validation, family));
   if (validation.unread_size() > 0) {
-    MarkdownTable phrases({"phrase", "rows", "why", "first row"});
+    Table phrases({"phrase", "rows", "why", "first row"});
     for (const configs::UnreadPhrase* phrase : unread_by_rows(validation)) {
       phrases.add({escape::markdown(phrase->example()), std::to_string(phrase->rows()), escape::markdown(phrase->why()),
                    escape::markdown(phrase->id())});
     }
-    text.append("\n## Not read in dims_other and notes\n\n").append(phrases.text());
+    text.append("\n## Not read in dims_other and notes\n\n").append(phrases.markdown());
   }
   if (validation.unmapped_size() == 0) return text;
-  MarkdownTable table({"rows without a simulation", "why"});
-  for (const auto& [reason, ids] : rows_by_reason(validation)) table.add({escape::markdown(joined(ids)), escape::markdown(reason)});
-  return text.append("\n## Not simulated\n\n").append(table.text());
+  Table table({"rows without a simulation", "why"});
+  for (const auto& [reason, ids] : rows_by_reason(validation))
+    table.add({escape::markdown(boost::algorithm::join(ids, " ")), escape::markdown(reason)});
+  return text.append("\n## Not simulated\n\n").append(table.markdown());
 }
 
 std::string validation_plot(const configs::Validation& validation, const std::string& picture) {

@@ -1,8 +1,8 @@
 #include "tools/warpfold/render/what_if_report.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/join.hpp>
 #include <cmath>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -172,8 +172,7 @@ std::string what_if_csv(const configs::Result& result) {
   Table table({"scenario", "policy", "gpu", "resource", "kind", "direction", "factor", "settings", "total_cycles", "total_time_us",
                "speedup", "kernel", "cycles", "time_us", "kernel_speedup", "bound_by", "fold_mode", "not_run", "command"});
   const auto add = [&](const configs::VariedResource& resource, const configs::Variation& variation, const std::string& direction) {
-    std::string settings;
-    for (const std::string& setting : variation.setting()) settings += (settings.empty() ? "" : " ") + setting;
+    const std::string settings = boost::algorithm::join(variation.setting(), " ");
     const configs::VariedKernel none;
     const auto row = [&](const configs::VariedKernel& kernel) {
       table.add({result.scenario(), result.policy(), result.gpu(), resource.resource(), resource.kind(), direction,
@@ -195,15 +194,7 @@ std::string what_if_csv(const configs::Result& result) {
 }  // namespace
 
 std::string render_what_if(const configs::Result& result, Format format) {
-  switch (format) {
-    case Format::kTable:
-      return what_if_text(result);
-    case Format::kJson:
-      return to_json(result);
-    case Format::kCsv:
-      return what_if_csv(result);
-  }
-  throw std::logic_error("a format without a rendering");
+  return rendered(result, format, what_if_text, what_if_csv);
 }
 
 }  // namespace warpfold::cli

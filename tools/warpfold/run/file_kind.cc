@@ -202,4 +202,12 @@ Outcome<std::string> find_of_kind(const std::string& named, FileKind wanted, con
   return *found;
 }
 
+Outcome<configs::Gpu> find_gpu(const std::string& named, const std::string& asks) {
+  const auto file = find_of_kind(named, FileKind::kGpu, asks);
+  if (!file) return std::unexpected(file.error());
+  auto gpu = configs::load_gpu(*file);
+  if (!gpu) return std::unexpected(Failure(gpu.error()));
+  return std::move(*gpu);
+}
+
 }  // namespace warpfold::cli

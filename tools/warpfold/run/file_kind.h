@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "configs/gpu.pb.h"
 #include "tools/warpfold/failure.h"
 
 namespace warpfold::cli {
@@ -37,5 +38,7 @@ Outcome<FileKind> kind_of_file(const std::string& path);
 // file parses as another kind, or if only another kind of configuration has the name, the failure names that kind and the commands
 // that take it. `asks`: the command or option as messages name it, "simulate" or "--gpu".
 Outcome<std::string> find_of_kind(const std::string& named, FileKind wanted, const std::string& asks);
+// Finds a GPU in the same way and reads it.
+Outcome<configs::Gpu> find_gpu(const std::string& named, const std::string& asks);
 
 }  // namespace warpfold::cli

@@ -10,4 +10,7 @@ namespace warpfold::cli {
 // simulation. `file` is the scenario's.
 std::string hash_of_inputs(const configs::Scenario& scenario, const std::string& file);
 
+// Returns a hash of this program's own file, since another build may simulate the same scenario differently.
+std::string program_hash();
+
 }  // namespace warpfold::cli

@@ -1,5 +1,6 @@
 #include "tools/warpfold/run/options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <map>
@@ -77,8 +78,8 @@ void Options::add_settings() {
         "run on this GPU instead of the scenario's gpu_file: a file, or a name of `warpfold gpu list`");
 }
 
-void Options::add_output(Format fallback) {
-  fallback_ = fallback;
+void Options::add_output() {
+  output_ = true;
   add()("format", po::value<std::string>()->value_name("FORMAT"),
         "table, json or csv (default: by the output file's name, else table)");
   add()("output,o", po::value<std::string>()->value_name("FILE"), "write to this file (.txt, .json, .csv) instead of the terminal");
@@ -115,7 +116,7 @@ Outcome<void> Options::parse(const std::vector<std::string>& arguments) {
   } catch (const po::error& error) {
     return user_error(escape::remark(error.what()));
   }
-  if (help_wanted()) return {};
+  if (has("help")) return std::unexpected(Failure(kSuccess, help()));
   const int given = static_cast<int>(arguments_.size());
   if (given < least_) return user_error(positional_ + " is missing; see --help");
   if (most_ >= 0 && given > most_)
@@ -125,7 +126,8 @@ Outcome<void> Options::parse(const std::vector<std::string>& arguments) {
     if (!file) return user_error(file.error().text.starts_with("no gpu") ? "--gpu: " + file.error().text : file.error().text);
     gpu_file_ = *file;
   }
-  return check_written();
+  if (auto checked = check_written(); !checked) return checked;
+  return find_destination();
 }
 
 void Options::take_settings(const po::parsed_options& parsed) {
@@ -170,6 +172,12 @@ std::string Options::help() const {
   return out.str();
 }
 
+Outcome<size_t> Options::choice(const std::string& name, const std::vector<std::string>& choices) const {
+  const auto found = std::ranges::find(choices, text(name));
+  if (found != choices.end()) return static_cast<size_t>(found - choices.begin());
+  return user_error("--" + name + ": unknown choice " + escape::quoted(text(name)) + suggestion(text(name), choices));
+}
+
 Outcome<uint32_t> Options::number(const std::string& name, uint32_t least, uint32_t most) const {
   const std::string given = text(name);
   uint32_t number = 0;
@@ -188,20 +196,14 @@ std::vector<std::string> Options::settings() const {
   return settings;
 }
 
-Outcome<Destination> Options::destination() const {
-  Destination destination;
-  destination.format = fallback_;
-  if (has("output")) destination.path = text("output");
-  if (has("format")) {
-    const auto format = format_by_name(text("format"));
-    if (!format) return std::unexpected(format.error());
-    destination.format = *format;
-  } else if (!destination.path.empty()) {
-    const auto format = format_by_file_name(destination.path);
-    if (!format) return std::unexpected(format.error());
-    destination.format = *format;
-  }
-  return destination;
+Outcome<void> Options::find_destination() {
+  if (!output_) return {};
+  destination_.path = text("output");
+  if (!has("format") && destination_.path.empty()) return {};
+  const auto format = has("format") ? format_by_name(text("format")) : format_by_file_name(destination_.path);
+  if (!format) return std::unexpected(format.error());
+  destination_.format = *format;
+  return {};
 }
 
 }  // namespace warpfold::cli

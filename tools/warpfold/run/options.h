@@ -30,34 +30,40 @@ class Options {
   boost::program_options::options_description_easy_init add() { return visible_.add_options(); }
   // Names the arguments without a flag and sets their least and largest number; `most` -1: any number.
   void positional(const std::string& what, int least, int most);
-  void add_settings();               // --set, --unset, --gpu, NAME=VALUE
-  void add_output(Format fallback);  // --format, --output
-  void add_html();                   // --html
-  void add_perfetto();               // --perfetto
+  void add_settings();  // --set, --unset, --gpu, NAME=VALUE
+  void add_output();    // --format, --output
+  void add_html();      // --html
+  void add_perfetto();  // --perfetto
   // Marks an option that names an output file: no two such options may name the same file.
   void writes_file(const std::string& option) { written_.push_back(option); }
 
+  // If the arguments ask for help, the failure is the help text with exit code kSuccess.
   Outcome<void> parse(const std::vector<std::string>& arguments);
 
   // Returns the command's name, from its usage.
   std::string command() const { return command_; }
-  bool help_wanted() const { return values_.count("help") > 0; }
-  std::string help() const;
   const std::vector<std::string>& arguments() const { return arguments_; }
   bool has(const std::string& name) const { return values_.count(name) > 0; }
-  std::string text(const std::string& name) const { return values_[name].as<std::string>(); }
+  // Returns an option's value; empty if the option is not given and has no default.
+  std::string text(const std::string& name) const { return has(name) ? values_[name].as<std::string>() : std::string(); }
+  // Returns the position of an option's value among the choices.
+  Outcome<size_t> choice(const std::string& name, const std::vector<std::string>& choices) const;
   // Returns a whole number from `least` to `most`.
   Outcome<uint32_t> number(const std::string& name, uint32_t least, uint32_t most) const;
-  std::vector<std::string> texts(const std::string& name) const { return values_[name].as<std::vector<std::string>>(); }
+  std::vector<std::string> texts(const std::string& name) const {
+    return has(name) ? values_[name].as<std::vector<std::string>>() : std::vector<std::string>();
+  }
 
   // Returns the settings in the order given: --set, --unset and words NAME=VALUE after the first argument. --gpu GPU and the word
   // gpu=GPU become the setting gpu_file=FILE, relative to the current folder; --model NAME becomes model=NAME.
   std::vector<std::string> settings() const;
-  Outcome<Destination> destination() const;
+  const Destination& destination() const { return destination_; }
 
  private:
   void take_settings(const boost::program_options::parsed_options& parsed);
   Outcome<void> check_written() const;
+  std::string help() const;
+  Outcome<void> find_destination();
 
   std::string command_;
   std::string usage_;
@@ -68,12 +74,13 @@ class Options {
   std::vector<std::string> changes_;  // --set, --unset and words NAME=VALUE
   std::string gpu_;                   // --gpu GPU or the word gpu=GPU
   std::string positional_ = "argument";
+  bool output_ = false;    // --format and --output are of add_output()
   bool settings_ = false;  // --gpu is a setting of scenarios
   std::string gpu_file_;
   std::vector<std::string> written_;  // options that name an output file
   int least_ = 0;
   int most_ = 0;
-  Format fallback_ = Format::kTable;
+  Destination destination_{};
 };
 
 }  // namespace warpfold::cli

@@ -2,6 +2,7 @@
 
 #include "configs/load.h"
 #include "tools/warpfold/run/file_kind.h"
+#include "tools/warpfold/run/policy_names.h"
 
 namespace warpfold::cli {
 
@@ -13,19 +14,18 @@ void add_request(Options& options) {
   add_run_options(options);
 }
 
-Outcome<std::optional<Request>> read_request(Options& options, const Invocation& invocation) {
+Outcome<Request> read_request(Options& options, const Invocation& invocation) {
   if (auto parsed = options.parse(invocation.arguments); !parsed) return std::unexpected(parsed.error());
-  if (options.help_wanted()) {
-    if (auto written = write_output("", options.help()); !written) return std::unexpected(written.error());
-    return std::nullopt;
-  }
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
   const auto how = run_options(options);
   if (!how) return std::unexpected(how.error());
   const auto file = find_of_kind(options.arguments().front(), FileKind::kScenario, options.command());
   if (!file) return std::unexpected(file.error());
-  return Request{workloads::KernelMaker(*file), options.settings(), *how, *destination};
+  Request request{workloads::KernelMaker(*file), options.settings(), invocation.command_line, *how, options.destination()};
+  if (!options.has("policy")) return request;
+  const auto kind = policy_by_name("--policy", options.text("policy"));
+  if (!kind) return std::unexpected(kind.error());
+  request.settings.push_back("policy.kind=" + configs::PolicyKind_Name(*kind));
+  return request;
 }
 
 Outcome<configs::Scenario> Request::scenario(configs::Places* places) const {
@@ -39,6 +39,14 @@ Outcome<Planned> Request::plan() {
   auto loaded = scenario(&places);
   if (!loaded) return std::unexpected(loaded.error());
   return plan_scenario(std::move(*loaded), kernels, places);
+}
+
+Outcome<configs::Result> Request::simulate() {
+  auto planned = plan();
+  if (!planned) return std::unexpected(planned.error());
+  auto results = Runner(kernels, command_line, how).run({std::move(*planned)});
+  if (!results) return std::unexpected(results.error());
+  return std::move(results->front());
 }
 
 }  // namespace warpfold::cli

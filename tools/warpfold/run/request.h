@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,16 +12,18 @@ namespace warpfold::cli {
 struct Request {
   workloads::KernelMaker kernels;  // for SCENARIO, the file
   std::vector<std::string> settings;
+  std::string command_line;
   RunOptions how;
   Destination destination;
 
   Outcome<configs::Scenario> scenario(configs::Places* places = nullptr) const;
   Outcome<Planned> plan();  // under the policy that the scenario names
+  Outcome<configs::Result> simulate();
 };
 
 // Adds SCENARIO, its settings, and the options of simulations. The command adds its own options and the output's.
 void add_request(Options& options);
-// Returns none if the user asked for help, which has then been written.
-Outcome<std::optional<Request>> read_request(Options& options, const Invocation& invocation);
+// Reads the request, with the policy that --policy names if the command has that option.
+Outcome<Request> read_request(Options& options, const Invocation& invocation);
 
 }  // namespace warpfold::cli

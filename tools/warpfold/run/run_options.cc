@@ -57,9 +57,9 @@ Outcome<Folding> fold_options(const Options& options) {
 }
 
 Outcome<bool> all_sms_option(const Options& options) {
-  const std::string which = options.text("sms");
-  if (which == "classes") return false;
-  if (which != "all") return user_error("--sms: unknown choice " + escape::quoted(which) + suggestion(which, {"classes", "all"}));
+  const auto which = options.choice("sms", {"classes", "all"});
+  if (!which) return std::unexpected(which.error());
+  if (*which == 0) return false;
   const std::string fold = options.text("fold");
   if (fold == "auto" || fold == "off") return true;
   return user_error("--sms all replays every instruction; it takes --fold auto or off, not " + fold);

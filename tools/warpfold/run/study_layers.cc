@@ -9,8 +9,8 @@
 #include "configs/near_miss.h"
 #include "configs/read_file.h"
 #include "tools/warpfold/figures/content_hash.h"
+#include "tools/warpfold/run/input_files.h"
 #include "tools/warpfold/run/layer_inputs.h"
-#include "tools/warpfold/run/record_store.h"
 #include "workloads/layer/build.h"
 
 namespace warpfold::cli {

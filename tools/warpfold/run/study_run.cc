@@ -54,17 +54,17 @@ Outcome<configs::StudyPoint> simulate_point(const StudySubject& subject, const P
 Outcome<void> read_records(const StudyRequest& request, const StudySubject& subject, const std::vector<Point>& points,
                            const std::vector<std::string>& keys, const PointLog& log, PointRecords& records) {
   for (size_t i = 0; i < points.size(); ++i) {
-    auto record = log.find(keys[i]);
-    if (!record)
+    configs::StudyPoint record;
+    if (!log.find(keys[i], record))
       return user_error("cannot read point " + point_name(request.study, points[i]) + " in " + request.folder + "/points");
-    if (record->has_failure()) return std::unexpected(subject.failure_at(points[i], "", {record->exit_code(), record->failure()}));
+    if (record.has_failure()) return std::unexpected(subject.failure_at(points[i], "", {record.exit_code(), record.failure()}));
     for (size_t a = 0; a < points[i].size(); ++a) {
-      configs::FixedAxis& at = *record->add_at();
+      configs::FixedAxis& at = *record.add_at();
       at.set_axis(request.study.axis(static_cast<int>(a)).name());
       at.set_value(points[i][a]);
     }
-    record->clear_key();
-    records.emplace(points[i], std::move(*record));
+    record.clear_key();
+    records.emplace(points[i], std::move(record));
   }
   return {};
 }

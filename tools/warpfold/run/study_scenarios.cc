@@ -13,7 +13,6 @@
 #include "tools/warpfold/figures/study_figures.h"
 #include "tools/warpfold/figures/study_record.h"
 #include "tools/warpfold/run/input_files.h"
-#include "tools/warpfold/run/record_store.h"
 
 namespace warpfold::cli {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <utility>
 
 #include "tools/warpfold/figures/content_hash.h"
@@ -18,7 +19,7 @@ namespace warpfold::cli {
 
 ValidationPoints::ValidationPoints(const RunOptions& how, std::string command_line, const std::string& resume)
     : how_(how), command_line_(std::move(command_line)), program_(program_hash()) {
-  if (!resume.empty()) records_.emplace(resume);
+  if (!resume.empty()) log_ = std::make_unique<PointLog>(resume);
 }
 
 std::string ValidationPoints::key_of(const validation::Run& run, bool alone) const {
@@ -43,8 +44,8 @@ size_t ValidationPoints::simulated() const {
 }
 
 Outcome<void> ValidationPoints::simulate_all() {
-  if (records_) {
-    if (auto opened = records_->open(); !opened) return opened;
+  if (log_ != nullptr) {
+    if (auto opened = log_->open(); !opened) return opened;
   }
   const auto simulate_each = [&]() -> Outcome<void> {
     ProgressBar bar("simulations", points_.size());
@@ -58,7 +59,7 @@ Outcome<void> ValidationPoints::simulate_all() {
     return {};
   };
   const auto kept = [&]() -> std::string {
-    if (!records_) return "no simulation is kept";
+    if (log_ == nullptr) return "no simulation is kept";
     const auto done = std::ranges::count_if(points_, [](const Point& point) { return point.ended.has_value(); });
     return std::to_string(done) + " of " + std::to_string(points_.size()) +
            " simulations are kept; the same command goes on from there";
@@ -72,12 +73,16 @@ Outcome<void> ValidationPoints::simulate_all() {
 
 Outcome<configs::SimulatedPoint> ValidationPoints::finish(const Point& point) const {
   configs::SimulatedPoint known;
-  if (records_ && records_->find(point.key, known) && known.key() == point.key && holds_together(known, point.alone)) return known;
+  if (log_ != nullptr && log_->find(point.key, known) && known.key() == point.key && holds_together(known, point.alone))
+    return known;
+  const auto start = std::chrono::steady_clock::now();
   auto made = simulate(point);
   if (!made) return made;
   made->set_key(point.key);
-  if (records_) {
-    if (auto saved = records_->save(point.key, *made); !saved) return std::unexpected(saved.error());
+  if (log_ != nullptr) {
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+    if (auto saved = log_->append(point.key, static_cast<uint64_t>(took.count()), *made); !saved)
+      return std::unexpected(saved.error());
   }
   return made;
 }

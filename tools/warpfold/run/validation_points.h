@@ -1,14 +1,15 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "configs/validation.pb.h"
 #include "tools/validation/comparison.h"
-#include "tools/warpfold/run/record_store.h"
 #include "tools/warpfold/run/runner.h"
+#include "tools/warpfold/store/point_log.h"
 
 namespace warpfold::cli {
 
@@ -40,7 +41,7 @@ class ValidationPoints {
   RunOptions how_;
   std::string command_line_;
   std::string program_;
-  std::optional<RecordStore> records_;
+  std::unique_ptr<PointLog> log_;  // null: no point is kept
   std::vector<Point> points_;
   std::map<std::string, size_t> index_;  // by key
 };

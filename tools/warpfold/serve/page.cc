@@ -64,18 +64,8 @@ std::string insertion(std::string_view name, const Names& names, const std::stri
 }  // namespace
 
 std::string page(const Names& names, const std::string& scenario, const std::string& nonce) {
-  constexpr std::string_view kBegin = "<!-- insert ";
-  constexpr std::string_view kEnd = " -->";
-  std::string_view rest = serve_page_files().front().content;
-  std::string text;
-  for (size_t at = rest.find(kBegin); at != std::string_view::npos; at = rest.find(kBegin)) {
-    text.append(rest.substr(0, at));
-    rest.remove_prefix(at + kBegin.size());
-    const size_t length = rest.find(kEnd);
-    text.append(insertion(rest.substr(0, length), names, scenario, nonce));
-    rest.remove_prefix(length + kEnd.size());
-  }
-  return text.append(rest);
+  return report::filled(serve_page_files().front().content,
+                        [&](std::string_view name) { return insertion(name, names, scenario, nonce); });
 }
 
 std::string content_policy(const std::string& nonce) {

@@ -4,8 +4,8 @@
 #include <google/protobuf/util/json_util.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <string_view>
@@ -25,7 +25,7 @@ namespace {
 constexpr std::string_view kExtension = ".points";
 constexpr size_t kHash = 16;  // digits of a checksum and of a key
 
-std::string to_line(const std::string& key, uint64_t milliseconds, const configs::StudyPoint& point) {
+std::string to_line(const std::string& key, uint64_t milliseconds, const google::protobuf::Message& point) {
   std::string json;
   google::protobuf::util::JsonPrintOptions options;
   options.preserve_proto_field_names = true;
@@ -67,13 +67,9 @@ void PointLog::read_on(const std::string& file) {
 bool PointLog::take(const std::string& file, uint64_t offset, const std::string& line) {
   constexpr size_t kNumber = 2 * (kHash + 1);
   if (line.size() <= kNumber || line.substr(0, kHash) != content_hash(line.substr(kHash + 1))) return false;
-  uint64_t milliseconds = 0;
-  const auto [end, failed] = std::from_chars(line.data() + kNumber, line.data() + line.size(), milliseconds);
-  if (failed != std::errc()) return false;
-  const auto json = static_cast<uint64_t>(end + 1 - line.data());
-  if (!points_.try_emplace(line.substr(kHash + 1, kHash), Place{file, offset + json, line.size() - json}).second) return true;
-  milliseconds_ += milliseconds;
-  ++count_;
+  const size_t blank = line.find(' ', kNumber);
+  if (blank == std::string::npos) return false;
+  points_.insert_or_assign(line.substr(kHash + 1, kHash), Place{file, offset + blank + 1, line.size() - blank - 1});
   return true;
 }
 
@@ -82,30 +78,44 @@ bool PointLog::has(const std::string& key) const {
   return points_.contains(key);
 }
 
-std::optional<configs::StudyPoint> PointLog::find(const std::string& key) const {
+bool PointLog::find(const std::string& key, google::protobuf::Message& point) const {
   Place place;
   {
     const std::lock_guard lock(mutex_);
     const auto found = points_.find(key);
-    if (found == points_.end()) return std::nullopt;
+    if (found == points_.end()) return false;
     place = found->second;
   }
   std::string json(place.length, '\0');
   std::ifstream stream(folder_ / place.file, std::ios::binary);
   stream.seekg(static_cast<std::streamoff>(place.offset));
-  configs::StudyPoint point;
-  if (!stream.read(json.data(), static_cast<std::streamsize>(json.size()))) return std::nullopt;
-  if (!google::protobuf::util::JsonStringToMessage(json, &point).ok()) return std::nullopt;
-  return point;
+  return stream.read(json.data(), static_cast<std::streamsize>(json.size())) &&
+         google::protobuf::util::JsonStringToMessage(json, &point).ok();
+}
+
+// Opens this process's log, HOST-PROCESS-COUNT.points. O_EXCL gives processes of equal names, on machines of equal names, different
+// logs. Returns a negative number if the log cannot be opened.
+int PointLog::open_own() {
+  const int flags = O_WRONLY | O_APPEND | O_CREAT;
+  if (!own_.empty()) return open_file((folder_ / own_).c_str(), flags, 0666);
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  const std::string name = std::string(host.data()) + "-" + std::to_string(getpid()) + "-";
+  for (int count = 0;; ++count) {
+    const std::string file = name + std::to_string(count) + std::string(kExtension);
+    const int log = open_file((folder_ / file).c_str(), flags | O_EXCL, 0666);
+    if (log < 0 && errno == EEXIST) continue;
+    if (log >= 0) own_ = file;
+    return log;
+  }
 }
 
 // Closes the file after each line, because an NFS client sends the data to the server at the close. A line that cannot be written
 // completely is removed, so that the next line starts at a line's beginning.
-Outcome<void> PointLog::append(const std::string& key, uint64_t milliseconds, const configs::StudyPoint& point) {
+Outcome<void> PointLog::append(const std::string& key, uint64_t milliseconds, const google::protobuf::Message& point) {
   const std::string line = to_line(key, milliseconds, point);
-  const std::string file = writer_ + std::string(kExtension);
   const std::lock_guard lock(mutex_);
-  const int log = open_file((folder_ / file).c_str(), O_WRONLY | O_APPEND | O_CREAT, 0666);
+  const int log = open_own();
   int error = log < 0 ? errno : 0;
   if (log >= 0) {
     const off_t end = lseek(log, 0, SEEK_END);
@@ -114,15 +124,9 @@ Outcome<void> PointLog::append(const std::string& key, uint64_t milliseconds, co
     if (close(log) != 0 && error == 0 && errno != EINTR) error = errno;
   }
   if (error != 0)
-    return cannot_write("cannot write " + escape::quoted_path((folder_ / file).string()) + ": " + std::strerror(error));
-  read_on(file);
+    return cannot_write("cannot write " + escape::quoted_path((folder_ / own_).string()) + ": " + std::strerror(error));
+  read_on(own_);
   return {};
-}
-
-std::optional<double> PointLog::mean_milliseconds() const {
-  const std::lock_guard lock(mutex_);
-  if (count_ == 0) return std::nullopt;
-  return static_cast<double>(milliseconds_) / static_cast<double>(count_);
 }
 
 }  // namespace warpfold::cli

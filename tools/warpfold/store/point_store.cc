@@ -6,23 +6,22 @@
 #include <exception>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <thread>
 #include <utility>
 
-#include "configs/escape/quoted.h"
 #include "configs/read_file.h"
 #include "sim/engine/interrupt.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/render/output.h"
+#include "tools/warpfold/store/point_claims.h"
 
 namespace warpfold::cli {
 
 namespace {
 
 using std::chrono::steady_clock;
-
-constexpr double kClaimMilliseconds = 2000;
 
 std::string text_of(const std::vector<std::string>& keys) {
   std::string text;
@@ -37,26 +36,21 @@ uint64_t milliseconds_since(steady_clock::time_point start) {
 }  // namespace
 
 Outcome<std::unique_ptr<PointStore>> PointStore::open(const std::string& folder) {
-  auto presence = Presence::announce(folder + "/workers");
-  if (!presence) return std::unexpected(presence.error());
-  std::unique_ptr<PointStore> store(new PointStore(folder, std::move(*presence)));
+  std::unique_ptr<PointStore> store(new PointStore(folder));
   if (auto opened = store->log_.open(); !opened) return std::unexpected(opened.error());
   return store;
 }
 
-PointStore::PointStore(std::string folder, std::unique_ptr<Presence> presence)
-    : folder_(std::move(folder)), presence_(std::move(presence)), log_(folder_, presence_->name()) {}
-
 Outcome<std::string> PointStore::write_plan(const std::vector<std::string>& keys) const {
   const std::string text = text_of(keys);
   const std::string plan = content_hash(text);
-  if (auto made = make_folder(folder_of(plan)); !made) return std::unexpected(made.error());
-  if (auto written = write_output(folder_of(plan) + "/plan", text); !written) return std::unexpected(written.error());
+  if (auto made = make_folder(claims_); !made) return std::unexpected(made.error());
+  if (auto written = write_output(claims_ + "/" + plan + ".keys", text); !written) return std::unexpected(written.error());
   return plan;
 }
 
 Outcome<std::vector<std::string>> PointStore::read_plan(const std::string& plan) const {
-  const auto text = read_file(folder_of(plan) + "/plan");
+  const auto text = read_file(claims_ + "/" + plan + ".keys");
   if (!text) return std::unexpected(Failure(text.error()));
   std::vector<std::string> keys;
   std::istringstream lines(*text);
@@ -65,9 +59,11 @@ Outcome<std::vector<std::string>> PointStore::read_plan(const std::string& plan)
 }
 
 void PointStore::forget_plan(const std::vector<std::string>& keys) const {
+  const std::string plan = claims_ + "/" + content_hash(text_of(keys));
   std::error_code ignored;
-  std::filesystem::remove_all(folder_of(content_hash(text_of(keys))), ignored);
-  std::filesystem::remove(folder_ + "/claims", ignored);  // fails unless the folder is empty
+  std::filesystem::remove(plan, ignored);
+  std::filesystem::remove(plan + ".keys", ignored);
+  std::filesystem::remove(claims_, ignored);  // fails unless the folder is empty
 }
 
 // The work of one process on a plan.
@@ -78,12 +74,12 @@ class PointStore::Work {
 
   bool complete() { return recount() == keys_.size(); }
 
-  Outcome<void> run(ClaimChain& chain, Others others) {
+  Outcome<void> run(Others others) {
     std::vector<Outcome<void>> ended(threads_);
     std::vector<std::exception_ptr> thrown(threads_);
     const auto take_turns = [&](size_t thread) {
       try {
-        ended[thread] = take_claims(chain, others);
+        ended[thread] = work(others);
         if (!ended[thread]) stop_ = true;
       } catch (...) {
         thrown[thread] = std::current_exception();
@@ -110,59 +106,59 @@ class PointStore::Work {
     return done_;
   }
 
-  bool unfinished(const PointRange& range) const {
-    return std::any_of(keys_.begin() + static_cast<std::ptrdiff_t>(range.begin),
-                       keys_.begin() + static_cast<std::ptrdiff_t>(range.end),
-                       [&](const std::string& key) { return !log_.has(key); });
+  Outcome<PointClaims> open_claims() const {
+    if (auto made = make_folder(store_.claims_); !made) return std::unexpected(made.error());
+    return PointClaims::open(store_.claims_ + "/" + content_hash(text_of(keys_)));
   }
 
-  // Runs in each thread: claims points and simulates them until none is left.
-  Outcome<void> take_claims(ClaimChain& chain, Others others) {
+  // Runs in each thread: claims points and simulates them until none is left. The log is read again after the claim, because the
+  // owner of an earlier claim may have recorded its points and released them since the previous read.
+  Outcome<void> work(Others others) {
+    const auto claims = open_claims();
+    if (!claims) {
+      // Another process that found the plan complete may have removed the folder.
+      log_.refresh();
+      return complete() ? Outcome<void>() : std::unexpected(claims.error());
+    }
+    size_t begin = 0;
+    bool from_first = true;  // no point has been simulated since `begin` was 0
     while (!stop_) {
       sim::stop_if_wanted();
       look();
-      const auto claimed = claim(chain);
-      if (!claimed) {
-        // Another process that found the plan complete may have removed it.
+      begin = missing_from(begin);
+      if (const auto claimed = claims->claim(begin, keys_.size(), claim_size(begin))) {
         log_.refresh();
-        return complete() ? Outcome<void>() : std::unexpected(claimed.error());
-      }
-      if (*claimed) {
-        if (auto simulated = simulate(**claimed); !simulated) return simulated;
+        if (missing_from(claimed->begin) < claimed->end) from_first = false;
+        const auto simulated = simulate(*claimed);
+        claims->release(*claimed);
+        if (!simulated) return simulated;
+        begin = claimed->end;
         continue;
       }
-      if (complete() || others == Others::kLeave) return {};
-      constexpr std::chrono::milliseconds kPause{200};
-      std::this_thread::sleep_for(kPause);
+      if (from_first) {
+        if (complete() || others == Others::kLeave) return {};
+        constexpr std::chrono::milliseconds kPause{200};
+        std::this_thread::sleep_for(kPause);
+      }
+      begin = 0;
+      from_first = true;
     }
     return {};
   }
 
-  // Claims points that no process has claimed; if none are left, takes over the points of a process that has ended. The log is read
-  // again after the claim, because the owner of an earlier claim may have recorded its last points and ended since the previous
-  // read.
-  Outcome<std::optional<PointRange>> claim(ClaimChain& chain) {
-    auto claimed = chain.next([&](size_t begin) { return claim_end(begin); });
-    if (claimed && !*claimed) {
-      log_.refresh();
-      claimed = chain.take_over([&](const PointRange& range) { return unfinished(range); });
-    }
-    if (claimed && *claimed) log_.refresh();
-    return claimed;
+  size_t missing_from(size_t begin) const {
+    const auto missing = std::find_if(keys_.begin() + static_cast<std::ptrdiff_t>(begin), keys_.end(),
+                                      [&](const std::string& key) { return !log_.has(key); });
+    return static_cast<size_t>(missing - keys_.begin());
   }
 
-  // Returns the end of a claim that starts at `begin`. The claim covers missing points for at most the time of one claim. A claim
-  // is also at most a quarter of a worker's share of the remaining points, so that all workers end at about the same time.
-  size_t claim_end(size_t begin) const {
-    const std::optional<double> mean = log_.mean_milliseconds();
-    const size_t workers = store_.presence_->count() * threads_;
-    const size_t share = (keys_.size() - begin) / (4 * workers);
-    const double by_time = mean ? kClaimMilliseconds / std::max(*mean, 0.01) : 1;
-    size_t wanted = std::clamp<size_t>(share, 1, std::max<size_t>(static_cast<size_t>(by_time), 1));
-    size_t end = begin;
-    for (; end < keys_.size() && wanted > 0; ++end) wanted -= log_.has(keys_[end]) ? 0 : 1;
-    while (end < keys_.size() && log_.has(keys_[end])) ++end;
-    return end;
+  // Returns the number of points of a claim. It is at most a quarter of a thread's share of the remaining points, so that all
+  // threads end at about the same time.
+  size_t claim_size(size_t begin) const {
+    constexpr uint64_t kClaimMilliseconds = 500;
+    const size_t share = (keys_.size() - begin) / (4 * threads_);
+    const size_t by_time = simulated_ == 0 ? 1 : kClaimMilliseconds * simulated_ / std::max<uint64_t>(milliseconds_, 1);
+    return std::max<size_t>(std::min(share, by_time), 1);
   }
 
   Outcome<void> simulate(const PointRange& claimed) {
@@ -171,8 +167,11 @@ class PointStore::Work {
       const auto start = steady_clock::now();
       const auto made = simulate_(point);
       if (!made) return std::unexpected(made.error());
+      const uint64_t took = milliseconds_since(start);
+      milliseconds_ += took;
+      ++simulated_;
       const std::lock_guard lock(recording_);  // a recount sees both the record and its count, or neither
-      if (auto saved = log_.append(keys_[point], milliseconds_since(start), *made); !saved) return saved;
+      if (auto saved = log_.append(keys_[point], took, *made); !saved) return saved;
       watch_(++done_);
     }
     return {};
@@ -195,6 +194,8 @@ class PointStore::Work {
   const Simulate& simulate_;
   const Watch& watch_;
   std::atomic<bool> stop_{false};
+  std::atomic<uint64_t> milliseconds_{0};  // of the points that this process has simulated
+  std::atomic<uint64_t> simulated_{0};
   std::mutex recording_;
   size_t done_ = 0;
   std::mutex looking_;
@@ -204,11 +205,7 @@ class PointStore::Work {
 Outcome<void> PointStore::finish(const std::vector<std::string>& keys, unsigned threads, Others others, const Simulate& simulate,
                                  const Watch& watch) {
   Work work(*this, keys, threads, simulate, watch);
-  if (work.complete()) return {};
-  const auto plan = write_plan(keys);
-  if (!plan) return std::unexpected(plan.error());
-  ClaimChain chain(folder_of(*plan), *presence_, keys.size());
-  return work.run(chain, others);
+  return work.complete() ? Outcome<void>() : work.run(others);
 }
 
 }  // namespace warpfold::cli

@@ -1,4 +1,4 @@
-#include "tools/warpfold/commands/policy_names.h"
+#include "tools/warpfold/run/policy_names.h"
 
 #include <algorithm>
 #include <cctype>
@@ -47,14 +47,6 @@ Outcome<std::vector<configs::PolicyKind>> policies_in(const std::string& list, b
 void add_policy_option(Options& options) {
   options.add()("policy", boost::program_options::value<std::string>()->value_name("NAME"),
                 "run under this policy instead of the scenario's");
-}
-
-Outcome<std::vector<std::string>> settings_with_policy(const Options& options, std::vector<std::string> settings) {
-  if (!options.has("policy")) return settings;
-  const auto kind = policy_by_name("--policy", options.text("policy"));
-  if (!kind) return std::unexpected(kind.error());
-  settings.push_back("policy.kind=" + configs::PolicyKind_Name(*kind));
-  return settings;
 }
 
 }  // namespace warpfold::cli

@@ -21,7 +21,5 @@ Outcome<std::vector<configs::PolicyKind>> policies_in(const std::string& list, b
 
 // Adds --policy NAME, for commands that run a scenario under one policy.
 void add_policy_option(Options& options);
-// Returns the settings of the request, with the policy that --policy names.
-Outcome<std::vector<std::string>> settings_with_policy(const Options& options, std::vector<std::string> settings);
 
 }  // namespace warpfold::cli
