@@ -112,13 +112,14 @@ TEST_F(Power, NamesTheFileOfLeastEnergy) {
               AllOf(HasSubstr("Least energy: 500.json, "), HasSubstr(" % of 700.json\n")));
 }
 
-// Policies have clocks of their own: CONCURRENT takes more cycles here than PRIORITY, and less time.
+// Policies have clocks of their own: CONCURRENT takes more cycles here than issue by priority, and less time.
 TEST_F(Power, ThePageShowsTheTimelineOfTheShortestTime) {
   const std::vector<std::string> arguments{"compare",    kPair,
                                            "--policies", "priority,concurrent",
                                            "--set",      "gpu.clock=POWER",
                                            "--set",      "gpu.power.cap_w=250",
                                            "--set",      "embedding=4096",
+                                           "--set",      "policy.by_priority.issue=true",
                                            "--html",     "p.html"};
   const auto compared = message<configs::Comparison>(arguments);
   ASSERT_LT(compared.results(0).total_cycles(), compared.results(1).total_cycles());

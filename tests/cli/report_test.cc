@@ -77,7 +77,7 @@ TEST_F(Report, ComparesPoliciesAtTheirBest) {
   ASSERT_EQ(best.taken_size(), 1);
   const configs::TakenSettings& taken = best.taken(0);
   EXPECT_EQ(taken.policy(), "SM_PARTITION");
-  EXPECT_GE(taken.tried(), 7U);  // the default, and bisection of 131 shares
+  EXPECT_GE(taken.tried(), 5U);  // the default, and bisection of 32 shares that the driver makes
   EXPECT_LE(taken.tried(), 9U);
   EXPECT_LE(best.results(0).total_time_us(), by_default.results(0).total_time_us() * 1.01);
   std::vector<std::string> stated = fixed;
@@ -169,7 +169,7 @@ TEST_F(Report, NamesWhatIsWrongWithItsInput) {
     EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
     return ended.err;
   };
-  EXPECT_EQ(refusal("words"), "bad.json:1:1: expected '{' for Result, found 'w'\n");
+  EXPECT_EQ(refusal("words"), "bad.json:1:1: damaged JSON: Invalid value.\n");
   EXPECT_EQ(refusal("{\n \"kernels\": [{\"cycle\": 1}]}"),
             "bad.json:2:15: unknown field \"cycle\" in KernelResult; did you mean \"cycles\"?\n");
   EXPECT_EQ(refusal("{\"at\": [], \"key\": \"\", \"run\": []}"),
@@ -191,8 +191,10 @@ TEST_F(Report, NamesWhatIsWrongWithItsInput) {
               HasSubstr("kernel \"a\" of the limiter model has no limiters"));
   EXPECT_THAT(refusal(R"({"kernels": [{"name": "a"}], "what_if": {}})"), HasSubstr("what_if has no resources"));
   EXPECT_THAT(refusal(R"({"kernels": [{"name": "a"}], "power": {}})"), HasSubstr("power is of 0 kernels, the result of 1"));
-  for (const std::string number : {"nan", "inf", "-inf", "1e999"})
-    EXPECT_EQ(refusal("{\"total_time_us\": " + number + "}"), "bad.json:1:19: total_time_us takes a number\n");
+  for (const std::string number : {"nan", "inf", "-inf"})
+    EXPECT_THAT(refusal("{\"total_time_us\": " + number + "}"),
+                AllOf(HasSubstr("bad.json:1:"), HasSubstr("damaged JSON: Invalid value.")));
+  EXPECT_EQ(refusal("{\"total_time_us\": 1e999}"), "bad.json:1:19: damaged JSON: Number too big to be stored in double.\n");
   EXPECT_THAT(run({"report", "none.json"}).err, HasSubstr("none.json"));
   EXPECT_THAT(files(), Not(testing::Contains("bad.html")));
 }

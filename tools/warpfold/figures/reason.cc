@@ -166,10 +166,10 @@ class Reasons {
     std::map<std::string, Slowed> by_cause;
     for (const Party& victim : parties_) {
       if (!victim.critical) continue;
-      double alone = 0;
-      for (const configs::KernelResult* part : victim.parts) alone += static_cast<double>(part->solo_cycles());
-      if (!victim.parts.front()->also().empty() || victim.parts.size() > 1)
-        alone = static_cast<double>(victim.alone->cycles()) / share_of_sms(victim);
+      const configs::KernelResult& first = *victim.parts.front();
+      const bool whole = victim.parts.size() == 1 && first.also().empty() && first.solo_cycles() > 0;
+      const double alone =
+          whole ? static_cast<double>(first.solo_cycles()) : static_cast<double>(victim.alone->cycles()) / share_of_sms(victim);
       const double extra = (static_cast<double>(victim.busy) - alone) * share_of_sms(victim);
       if (extra <= 0) continue;
       const Reason why = cause(victim);

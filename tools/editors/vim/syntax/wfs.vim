@@ -6,7 +6,7 @@ endif
 
 syntax case match
 syntax keyword wfsStatement kernel assumed parameter class grid stream ring cursor role loop block end
-syntax keyword wfsOption architecture registers shared_memory tensor_memory cluster flops source read write dram l1 footprint depth arrivals free start warps
+syntax keyword wfsOption architecture registers shared_memory tensor_memory cluster flops source read write dram l1 moved footprint depth arrivals free start warps
 syntax keyword wfsEffect contained bytes wavefronts stream barrier cursor advance tx_bytes count multicast commit l1_hit l2_passes l2_sectors rows columns
 syntax match wfsNumber /\<\d\+\>\|\<0x\x\+\>/
 syntax match wfsRegister /\<\(R\|UR\|P\|UP\|SB\)\d\+\>\|\<\(RZ\|URZ\|PT\|UPT\)\>/
