@@ -77,13 +77,17 @@ TEST(CacheShares, OneAfterTheOtherAndOnOtherSmsHaveL1ToThemselves) {
 struct Traffic {
   uint64_t cycles = 0;    // of the whole run
   uint64_t l2_bytes = 0;  // that L2 served to the first kernel
+
+  bool operator==(const Traffic&) const = default;
 };
 
-Traffic traffic(const configs::Scenario& scenario) {
+Traffic traffic(const configs::Scenario& scenario, sim::FoldMode mode = sim::FoldMode::kAuto, bool all_sms = false) {
   const Plan plan = planned(scenario);
   std::vector<sim::Launch> launches;
   for (const PlannedKernel& kernel : plan.kernels) launches.push_back({kernel, &kernel.kernel});
-  const sim::Outcome outcome = sim::simulate(scenario.gpu(), launches, {.serialise = plan.serialise}).value();
+  sim::Options options{.serialise = plan.serialise, .all_sms = all_sms};
+  options.fold.mode = mode;
+  const sim::Outcome outcome = sim::simulate(scenario.gpu(), launches, options).value();
   return {outcome.total_cycles, outcome.kernels.front().l2_bytes_served};
 }
 
@@ -103,6 +107,21 @@ TEST(CacheShares, EndWithTheOtherKernel) {
   const double meets = loaded(with_trips(two_copies(40, "CONCURRENT"), 1, 20)) - alone;
   EXPECT_GT(beside, 40 * alone);
   EXPECT_NEAR(meets / beside, 0.2, 0.04) << "both pass 20 times side by side, then the first one 80 times by itself";
+}
+
+// The end of a launch reaches every SM in the same cycle, whether SMs run by themselves, skip time, or meet in the chip's memory.
+TEST(CacheShares, EndInTheSameCycleFoldedReplayedAndOnEverySm) {
+  for (const char* policy : {"CONCURRENT", "SM_PARTITION"}) {
+    configs::Scenario scenario = with_trips(two_copies(40, policy), 1, 20);
+    scenario.mutable_gpu()->set_sm_count(8);
+    for (configs::Kernel& kernel : *scenario.mutable_kernel())
+      kernel.mutable_listing()->mutable_description()->mutable_grid()->set_x(8);
+    scenario.mutable_gpu()->mutable_l2()->set_bytes(256 * 1024);  // the kernels' parts of L2 differ from all of L2
+    EXPECT_FALSE(planned(scenario).kernels.front().beside.empty()) << policy;
+    const Traffic replayed = traffic(scenario, sim::FoldMode::kOff);
+    EXPECT_EQ(traffic(scenario, sim::FoldMode::kExact), replayed) << policy;
+    EXPECT_EQ(traffic(scenario, sim::FoldMode::kOff, true), replayed) << policy;
+  }
 }
 
 // The requests of a kernel do not depend on the caches that it gets.

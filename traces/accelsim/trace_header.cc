@@ -45,10 +45,10 @@ std::pair<std::string_view, std::string_view> key_and_value(std::string_view lin
 
 using Field = std::function<bool(TraceHeader&, std::string_view)>;
 
-Field whole(uint64_t TraceHeader::*member) {
+Field whole(uint64_t TraceHeader::* member) {
   return [member](TraceHeader& header, std::string_view value) { return Tokens::whole(value, header.*member); };
 }
-Field address(uint64_t TraceHeader::*member) {
+Field address(uint64_t TraceHeader::* member) {
   return [member](TraceHeader& header, std::string_view value) { return hexadecimal(value, header.*member); };
 }
 

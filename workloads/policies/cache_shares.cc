@@ -82,7 +82,7 @@ Resident resident(const PlannedKernel& planned, const configs::Gpu& gpu, const i
 }
 
 // The part of a cache that the first of the kernels gets.
-double first_part(double cache_bytes, const std::vector<Resident>& residents, CacheDemand Resident::*demand) {
+double first_part(double cache_bytes, const std::vector<Resident>& residents, CacheDemand Resident::* demand) {
   std::vector<CacheDemand> demands;
   for (const Resident& each : residents) demands.push_back(each.*demand);
   return parts_of_cache(cache_bytes, demands).front();

@@ -86,8 +86,8 @@ class Partition {
     return {};
   }
 
-  // Divides the remaining SMs equally among the streams without a stated share, as nearly as the driver can. The last stream gets
-  // what the others leave.
+  // Divides the remaining SMs equally among the streams without a stated share, in sizes that the driver makes. The last stream gets
+  // the SMs that remain.
   Expected<void> share_rest() {
     std::vector<uint32_t> streams;
     for (size_t k = 0; k < sets_.size(); ++k) {

@@ -16,9 +16,9 @@
 
 namespace operators {
 
-constexpr float kLargestFp8 = 448;
+constexpr float kLargestFp8 = 448;  // of E4M3 (OCP OFP8 1.0)
 constexpr int kGroup = 128;  // channels of a scale
-constexpr int kTile = 128;
+constexpr int kTile = 128;  // rows and columns of a transposed tile: the kernels' template arguments
 
 // The kind of FP8 is an argument of DeepSeek's kernels, and so are the least scale and whether scales are powers of two.
 __device__ __forceinline__ unsigned fp8_of(float a, float b, float c, float d, __nv_fp8_interpretation_t kind) {

@@ -41,7 +41,7 @@ uint64_t sum_of(const std::vector<sim::Losses>& by_culprit) {
 }
 
 // Returns `inherited` or `hidden`, summed over all segments.
-States sum_of(const sim::KernelCounters& counters, States sim::SegmentCounters::*states) {
+States sum_of(const sim::KernelCounters& counters, States sim::SegmentCounters::* states) {
   States sum{};
   for (const sim::SegmentCounters& segment : counters.segments) {
     for (size_t s = 0; s < sum.size(); ++s) sum[s] += (segment.*states)[s];
