@@ -101,6 +101,12 @@ TEST(MeasuredLayer, FusedKernelsTakeAsLong) {
   expect_within_percent({"fused kernels and products, us", 6739, fused().versions(2).time_us()}, 15);
 }
 
+// Of five tiles the fastest counts. A product of 64 columns leaves half of a tile of 128 empty.
+TEST(MeasuredLayer, TheFastestTileIsTaken) {
+  EXPECT_EQ(kernel_called(fused().versions(2), "gamma").kernel(), "volta_gemm_128x64");
+  EXPECT_LT(kernel_called(fused().versions(2), "gamma").simulated_us(), 0.9 * eager_us({"gamma"}));
+}
+
 // Projections as one product read the input once, and fill the last wave: 345 us for three products, 275 for one.
 TEST(MeasuredLayer, StackedProjectionsAreFaster) {
   const auto time = [](int version, std::initializer_list<const char*> names) {

@@ -16,6 +16,8 @@ namespace warpfold::cli {
 
 namespace {
 
+constexpr const char* kName = "kernel";  // of a launch's only kernel; a kernel without a name is refused
+
 // Returns a kernel's label: "hopper_gemm 128 x 256 x 64", "elementwise ADD", "scale_add".
 std::string label_of(const configs::Kernel& kernel) {
   const auto tile = [](const auto& gemm) {
@@ -50,7 +52,9 @@ std::string label_of(const configs::Kernel& kernel) {
 // Returns a lower bound of the kernel's time in us; none if the kernel cannot be made.
 Outcome<std::optional<double>> bound_of(const configs::Kernel& workload, const configs::Gpu& gpu) {
   workloads::KernelMaker kernels("");
-  const auto made = kernels.make(workload, gpu);
+  configs::Kernel named = workload;
+  named.set_name(kName);
+  const auto made = kernels.make(named, gpu);
   if (!made) return std::optional<double>{};
   const auto limiters = sim::limiters_of(gpu, *made);
   if (!limiters) return std::unexpected(Failure(limiters.error()));
@@ -128,7 +132,7 @@ Outcome<SimulatedLaunch> simulate_launch(const configs::Kernel& workload, const 
   configs::Scenario scenario;
   scenario.mutable_policy()->set_kind(configs::SEQUENTIAL);
   *scenario.add_kernel() = workload;
-  scenario.mutable_kernel(0)->set_name("kernel");
+  scenario.mutable_kernel(0)->set_name(kName);
   const auto launches = simulate_scenario(std::move(scenario), request);
   if (!launches) return std::unexpected(launches.error());
   return in_sequence(*launches);
