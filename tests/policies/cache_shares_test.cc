@@ -116,7 +116,7 @@ TEST(CacheShares, EndInTheSameCycleFoldedReplayedAndOnEverySm) {
     scenario.mutable_gpu()->set_sm_count(8);
     for (configs::Kernel& kernel : *scenario.mutable_kernel())
       kernel.mutable_listing()->mutable_description()->mutable_grid()->set_x(8);
-    scenario.mutable_gpu()->mutable_l2()->set_bytes(256 * 1024);  // the kernels' parts of L2 differ from all of L2
+    scenario.mutable_gpu()->mutable_l2()->set_bytes(800 * 1024);  // one kernel fits, two do not
     EXPECT_FALSE(planned(scenario).kernels.front().beside.empty()) << policy;
     const Traffic replayed = traffic(scenario, sim::FoldMode::kOff);
     EXPECT_EQ(traffic(scenario, sim::FoldMode::kExact), replayed) << policy;
