@@ -19,6 +19,7 @@ struct Reading {
   std::vector<std::string> notes;        // assumptions, and contradictions between grid and sizes
   std::string opaque;                    // the reason if `run` is missing
   std::optional<validation::Run> run{};  // the kernel alone, named "kernel"
+  configs::OpaqueDemand demand = configs::DRAM;  // assumed of a stand-in
 };
 
 struct SimulatedGpu {
