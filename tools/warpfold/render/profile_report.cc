@@ -142,25 +142,20 @@ bool has_opaque_pair(const configs::ProfileReport& report) {
 
 std::string pair_table(const configs::ProfileReport& report) {
   const bool opaque = has_opaque_pair(report);
-  std::vector<std::string> columns{"#",        "kernel", "#",       "beside", "pairs", "bound us", "one after the other",
-                                   "together", "first",  "gain us", "plan"};
-  if (opaque) columns.insert(columns.end() - 1, {"from", "to"});
-  Table table(columns);
+  Table table({"#", "kernel", "#", "beside", "pairs", "bound us", "one after the other", "together", "first", "gain us", "from",
+               "to", "plan"});
   for (const configs::ProfiledPair& pair : report.pairs()) {
     const bool ran = pair.concurrent_us() > 0;
     std::string plan = pair.planned() ? "yes" : "no";
     if (pair.planned() && !pair.independent()) plan += ", if independent";
     if (pair.gain_us() > 0 && pair.gain_us() <= pair.error_us()) plan += ", within the error";
-    std::vector<Cell> row =
-        cells(pair.one_row(), escape::visible(pair.one()), pair.other_row(), escape::visible(pair.other()), pair.times(),
-              pair.bound_us() > 0 ? Cell(pair.bound_us(), 2) : Cell("-"),
-              pair.sequential_us() > 0 ? Cell(pair.sequential_us(), 2) : Cell("-"), ran ? Cell(pair.concurrent_us(), 2) : Cell("-"),
-              ran ? Cell(uint64_t{pair.first_row()}) : Cell("-"), ran ? Cell(pair.gain_us(), 1) : Cell("-"),
-              pair.not_run().empty() ? plan : escape::visible(pair.not_run()));
-    for (const double gain : {pair.least_gain_us(), pair.most_gain_us()}) {
-      if (opaque) row.insert(row.end() - 1, pair.opaque() && ran ? Cell(gain, 1) : Cell("-"));
-    }
-    table.add(row);
+    const auto if_opaque = [&](double gain) { return pair.opaque() && ran ? Cell(gain, 1) : Cell("-"); };
+    table.add({uint64_t{pair.one_row()}, escape::visible(pair.one()), uint64_t{pair.other_row()}, escape::visible(pair.other()),
+               pair.times(), pair.bound_us() > 0 ? Cell(pair.bound_us(), 2) : Cell("-"),
+               pair.sequential_us() > 0 ? Cell(pair.sequential_us(), 2) : Cell("-"), ran ? Cell(pair.concurrent_us(), 2) : Cell("-"),
+               ran ? Cell(uint64_t{pair.first_row()}) : Cell("-"), ran ? Cell(pair.gain_us(), 1) : Cell("-"),
+               if_opaque(pair.least_gain_us()), if_opaque(pair.most_gain_us()),
+               pair.not_run().empty() ? plan : escape::visible(pair.not_run())});
   }
   if (table.empty()) return "";
   std::string text = "\nPairs on two streams; times are of one pair; first: its stream has priority\n" + table.aligned("  ");
