@@ -29,8 +29,8 @@ Expected<std::string> find_config(const std::string& named, std::string_view kin
 // The same, of what is written in a file of `folder`: it may lie beside that one.
 Expected<std::string> find_beside(const std::filesystem::path& folder, const std::string& named, std::string_view kind);
 
-// Files of one kind, by name. They lie in the folder of the kind or in a folder below it. If two folders have a name, the first file
-// counts; the folder of the kind comes before those below it.
+// Files of one kind, by name. They lie in the folder of the kind or in a folder below it. If two folders have a name, the first
+// file counts; the folder of the kind comes before those below it.
 std::vector<std::filesystem::path> config_files(std::string_view kind);
 
 }  // namespace warpfold::configs

@@ -70,12 +70,11 @@ TEST(KinetoReader, JoinsByAnyExternalId) {
   const auto op = [](const std::string& name, const std::string& id) {
     return R"({"ph": "X", "cat": "cpu_op", "name": ")" + name + R"(", "ts": 1, "dur": 1, "args": {"External id": )" + id + "}},\n";
   };
-  const auto profile =
-      read(trace(op("aten::mm", "0") + op("aten::add", "5") + op("aten::relu", "\"6\"") + op("aten::sum", "18446744073709551615") +
-                 kernel("f", "1", ", \"External id\": \"0\"") + ",\n" +
-                 kernel("g", "2", ", \"External id\": 5, \"correlation\": 5") + ",\n" +
-                 kernel("h", "3", ", \"External id\": 6, \"correlation\": \"9\"") + ",\n" +
-                 kernel("i", "4", ", \"External id\": 18446744073709551615") + ",\n" + kernel("j", "5", ", \"External id\": null")));
+  const auto profile = read(
+      trace(op("aten::mm", "0") + op("aten::add", "5") + op("aten::relu", "\"6\"") + op("aten::sum", "18446744073709551615") +
+            kernel("f", "1", ", \"External id\": \"0\"") + ",\n" + kernel("g", "2", ", \"External id\": 5, \"correlation\": 5") +
+            ",\n" + kernel("h", "3", ", \"External id\": 6, \"correlation\": \"9\"") + ",\n" +
+            kernel("i", "4", ", \"External id\": 18446744073709551615") + ",\n" + kernel("j", "5", ", \"External id\": null")));
   ASSERT_TRUE(profile) << profile.error().text();
   std::vector<std::string> names;
   for (const LaunchShape& shape : profile->shapes) names.push_back(shape.op.name);
@@ -88,10 +87,10 @@ TEST(KinetoReader, TheCallDecidesBetweenOperatorsOfOneId) {
     return R"({"ph": "X", "cat": ")" + category + R"(", "name": ")" + name + R"(", "tid": 1, "ts": )" + std::to_string(begin) +
            R"(, "dur": )" + std::to_string(us) + R"(, "args": {)" + args + "}},\n";
   };
-  const auto profile = read(
-      trace(event("cpu_op", "aten::mm", 0, 10, "\"External id\": 0") + event("cpu_op", "aten::add", 20, 10, "\"External id\": 0") +
-            event("cuda_runtime", "cudaLaunchKernel", 25, 2, "\"correlation\": 3") +
-            kernel("f", "40", ", \"External id\": 0, \"correlation\": 3")));
+  const auto profile = read(trace(event("cpu_op", "aten::mm", 0, 10, "\"External id\": 0") +
+                                  event("cpu_op", "aten::add", 20, 10, "\"External id\": 0") +
+                                  event("cuda_runtime", "cudaLaunchKernel", 25, 2, "\"correlation\": 3") +
+                                  kernel("f", "40", ", \"External id\": 0, \"correlation\": 3")));
   ASSERT_TRUE(profile) << profile.error().text();
   EXPECT_EQ(profile->shapes[0].op.name, "aten::add");
 }

@@ -213,7 +213,8 @@ TEST(NsightSystemsExport, OneMessageForWhatIsWrong) {
   EXPECT_THAT(error("CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "
                     "SELECT x AS start FROM n;"),
               HasSubstr("CUPTI_ACTIVITY_KIND_KERNEL is no table; export the report again"));
-  EXPECT_THAT(error(kKernels + "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 1;"), HasSubstr("lacks a start or a duration from 0 to 1e16 us; export again"));
+  EXPECT_THAT(error(kKernels + "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 1;"),
+              HasSubstr("lacks a start or a duration from 0 to 1e16 us; export again"));
   const Export file(kKernels);
   std::filesystem::resize_file(file.path(), 5000);
   const auto cut = read_profile(file.path());

@@ -102,8 +102,9 @@ bool LaunchCollector::ids_are_of_operators() const {
 }
 
 uint32_t LaunchCollector::operator_of(const Raw& raw, bool ids_are_of_operators) const {
-  const auto ops = raw.external_id ? std::ranges::equal_range(operators_, *raw.external_id, {}, &std::pair<uint64_t, uint32_t>::first)
-                                   : std::ranges::subrange(operators_.end(), operators_.end());
+  const auto ops = raw.external_id
+                       ? std::ranges::equal_range(operators_, *raw.external_id, {}, &std::pair<uint64_t, uint32_t>::first)
+                       : std::ranges::subrange(operators_.end(), operators_.end());
   if (ids_are_of_operators && ops.size() == 1) return ops.front().second;
   const auto call = raw.correlation ? std::ranges::lower_bound(calls_, *raw.correlation, {}, &Call::correlation) : calls_.end();
   const bool called = call != calls_.end() && call->correlation == raw.correlation;

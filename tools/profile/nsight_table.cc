@@ -221,7 +221,8 @@ class Table {
   Expected<void> flush() {
     if (!pending_) return {};
     auto [event, cell] = *std::exchange(pending_, std::nullopt);
-    if (event.dur < 0) return fail_at(file_, cell.line, 1, "kernel " + escape::quoted(event.name) + " has no duration (gpu__time_duration.sum)");
+    if (event.dur < 0)
+      return fail_at(file_, cell.line, 1, "kernel " + escape::quoted(event.name) + " has no duration (gpu__time_duration.sum)");
     event.ts = time_;
     time_ += event.dur;
     return add(event, cell);

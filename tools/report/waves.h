@@ -10,8 +10,8 @@ namespace warpfold::report {
 // room empty.
 double waves_of(const configs::Result& result, const configs::KernelResult& kernel);
 
-// Returns "1.45 waves of CTAs: the last one fills 45 % of the chip"; empty if the tail leaves less room empty than is worth telling,
-// or if one wave holds all CTAs.
+// Returns "1.45 waves of CTAs: the last one fills 45 % of the chip"; empty if the tail leaves less room empty than is worth
+// telling, or if one wave holds all CTAs.
 std::string tail_text(const configs::Result& result, const configs::KernelResult& kernel);
 
 }  // namespace warpfold::report

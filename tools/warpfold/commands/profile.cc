@@ -19,7 +19,8 @@ namespace po = boost::program_options;
 constexpr uint32_t kMostCandidates = 12;  // the matching tries every subset of them
 
 // The choices of --opaque before `out`; none: the demand of each launch's family.
-constexpr std::array<std::optional<configs::OpaqueDemand>, 4> kDemands{std::nullopt, configs::DRAM, configs::ISSUE, configs::LATENCY};
+constexpr std::array<std::optional<configs::OpaqueDemand>, 4> kDemands{std::nullopt, configs::DRAM, configs::ISSUE,
+                                                                       configs::LATENCY};
 
 Outcome<ProfileRequest> request_of(const Options& options, const Invocation& invocation) {
   ProfileRequest request;

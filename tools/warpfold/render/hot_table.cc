@@ -190,8 +190,10 @@ Table for_machines(const configs::Result& result, const std::vector<const traces
 // Explains the columns and marks of the tables.
 std::string legend() {
   return wrapped(
-             "at: the instruction's place in the program of its role, from 0 on. issued: how often warps issued it. % of role: of the "
-             "warp-cycles of the role's warps, those spent at it. waits for: the two longest waits there, in % of these warp-cycles, "
+             "at: the instruction's place in the program of its role, from 0 on. issued: how often warps issued it. % of role: of "
+             "the "
+             "warp-cycles of the role's warps, those spent at it. waits for: the two longest waits there, in % of these "
+             "warp-cycles, "
              "under the names of Nsight Compute.") +
          wrapped(
              "| marks a loop around the instruction. [B0-----:R1:W2:Y:S04] is its control code: scoreboards that it waits for, "

@@ -28,9 +28,8 @@ double occupancy(const configs::KernelOccupancy& kernel) {
 }
 
 Table kernel_table(const configs::OccupancyStudy& study) {
-  Table table({"kernel", "warps/CTA", "registers", "shared B", "CTAs/SM that fit", "warps/SM that fit", "occupancy %",
-               "waves", "occupancy limit",
-               "room for CTAs by resource"});
+  Table table({"kernel", "warps/CTA", "registers", "shared B", "CTAs/SM that fit", "warps/SM that fit", "occupancy %", "waves",
+               "occupancy limit", "room for CTAs by resource"});
   for (const configs::KernelOccupancy& kernel : study.kernels()) {
     table.add({kernel.kernel(), uint64_t{kernel.warps_per_cta()}, uint64_t{kernel.registers_per_thread()},
                uint64_t{kernel.shared_memory_bytes()}, uint64_t{kernel.ctas_per_sm()}, uint64_t{kernel.warps_per_sm()},

@@ -152,9 +152,9 @@ std::string pair_table(const configs::ProfileReport& report) {
     const auto if_opaque = [&](double gain) { return pair.opaque() && ran ? Cell(gain, 1) : Cell("-"); };
     table.add({uint64_t{pair.one_row()}, escape::visible(pair.one()), uint64_t{pair.other_row()}, escape::visible(pair.other()),
                pair.times(), pair.bound_us() > 0 ? Cell(pair.bound_us(), 2) : Cell("-"),
-               pair.sequential_us() > 0 ? Cell(pair.sequential_us(), 2) : Cell("-"), ran ? Cell(pair.concurrent_us(), 2) : Cell("-"),
-               ran ? Cell(uint64_t{pair.first_row()}) : Cell("-"), ran ? Cell(pair.gain_us(), 1) : Cell("-"),
-               if_opaque(pair.least_gain_us()), if_opaque(pair.most_gain_us()),
+               pair.sequential_us() > 0 ? Cell(pair.sequential_us(), 2) : Cell("-"),
+               ran ? Cell(pair.concurrent_us(), 2) : Cell("-"), ran ? Cell(uint64_t{pair.first_row()}) : Cell("-"),
+               ran ? Cell(pair.gain_us(), 1) : Cell("-"), if_opaque(pair.least_gain_us()), if_opaque(pair.most_gain_us()),
                pair.not_run().empty() ? plan : escape::visible(pair.not_run())});
   }
   if (table.empty()) return "";
@@ -183,13 +183,12 @@ std::string plan_line(const configs::ProfileReport& report) {
   const std::string gain = us(report.gain_us()) + " of " + us(report.kernel_us()) + ", " +
                            percent(ratio(report.gain_us(), report.kernel_us())) + " of the kernel time";
   const std::string error = us(report.error_us());
-  std::string text =
-      "\n" + wrapped((report.gain_us() <= report.error_us()
-                         ? "Plan, within the error: " + kernels + "save " + gain +
-                               ", as simulated. The simulated times of these kernels alone are " + error +
-                               " off the measured ones, so the step may not gain at all."
-                         : "Plan: " + kernels + "would save " + gain + ", with an error of " + error + ".") +
-                    " --plan FILE writes it as a scenario for warpfold simulate.");
+  std::string text = "\n" + wrapped((report.gain_us() <= report.error_us()
+                                         ? "Plan, within the error: " + kernels + "save " + gain +
+                                               ", as simulated. The simulated times of these kernels alone are " + error +
+                                               " off the measured ones, so the step may not gain at all."
+                                         : "Plan: " + kernels + "would save " + gain + ", with an error of " + error + ".") +
+                                    " --plan FILE writes it as a scenario for warpfold simulate.");
   if (opaque) {
     text += wrapped(us(report.opaque_gain_us()) + " of it (" + percent(ratio(report.opaque_gain_us(), report.gain_us())) +
                     ") rest on opaque launches being " + assumption(report) + ". The plan saves " + us(report.least_gain_us()) +

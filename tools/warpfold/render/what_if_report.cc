@@ -93,7 +93,9 @@ std::string unchanged_line(const configs::WhatIf& what_if) {
   for (const configs::VariedResource& resource : what_if.resources()) {
     if (!changes_anything(resource, least)) names.append(names.empty() ? "" : ", ").append(resource.resource());
   }
-  return names.empty() ? "" : wrapped("No effect (less than " + fixed(least, 2) + " %" + (what_if.noise() > 0 ? ", folding's error" : "") + "): " + names + ".");
+  return names.empty() ? ""
+                       : wrapped("No effect (less than " + fixed(least, 2) + " %" +
+                                 (what_if.noise() > 0 ? ", folding's error" : "") + "): " + names + ".");
 }
 
 std::string not_run_lines(const configs::WhatIf& what_if) {

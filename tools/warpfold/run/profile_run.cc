@@ -237,7 +237,11 @@ class ProfileRun {
   }
   OpaqueLaunch opaque_launch(size_t k) const {
     const profile::LaunchShape& shape = profile_.shapes[k];
-    return {shape.ctas(), shape.threads(), shape.registers_per_thread, shape.shared_memory_bytes, time_of(kernels_[k]),
+    return {shape.ctas(),
+            shape.threads(),
+            shape.registers_per_thread,
+            shape.shared_memory_bytes,
+            time_of(kernels_[k]),
             request_.demand.value_or(kernels_[k].reading.demand)};
   }
 

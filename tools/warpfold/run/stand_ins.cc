@@ -61,8 +61,8 @@ class Fit {
   Outcome<StandIn> result() const {
     if (!failure_.empty()) return user_error(failure_);
     if (nearest_->amount == 1 && nearest_->us > launch_.us)
-      return user_error("no stand-in: " + std::to_string(launch_.ctas) + " CTAs take at least " +
-                        report::time_text(nearest_->us) + ", and " + report::time_text(launch_.us) + " were measured");
+      return user_error("no stand-in: " + std::to_string(launch_.ctas) + " CTAs take at least " + report::time_text(nearest_->us) +
+                        ", and " + report::time_text(launch_.us) + " were measured");
     return StandIn{run(nearest_->amount), nearest_->us};
   }
 
