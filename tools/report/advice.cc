@@ -11,8 +11,6 @@ namespace warpfold::report {
 
 namespace {
 
-constexpr double kLeastChange = 0.0005;  // of a speed; smaller changes count as none
-
 std::string ctas_text(uint32_t ctas) { return counted(ctas, "CTA"); }
 
 const configs::SmallerFootprint* best_of(const configs::KernelOccupancy& kernel) {

@@ -6,8 +6,8 @@
 
 namespace warpfold::report {
 
-// The waves in which a kernel's CTAs fill the SMs: its CTAs over those that fit at a time. The last wave may be a tail that leaves
-// room empty.
+// Returns the number of waves in which CTAs fill the SMs: all CTAs over the CTAs that fit at a time. The last wave, the tail, may
+// leave room empty.
 double waves_of(const configs::Result& result, const configs::KernelResult& kernel);
 
 // Returns "1.45 waves of CTAs: the last one fills 45 % of the chip"; empty if the tail leaves less room empty than is worth

@@ -20,7 +20,7 @@ function assumptionOf(profile) {
   return `bound ${parts.map(([words, found]) => `by ${words} (${found.join(', ')})`).join(' and ')}`;
 }
 const withinError = ({gain_us, error_us}) => gain_us > 0 && gain_us <= error_us;
-// Returns why the kernel is not simulated, and what the plan assumes of it.
+// Returns the reason why the kernel is not simulated, and the assumption of the plan.
 const reasonOf = (kernel) => (demandOf(kernel) === '' ? kernel.opaque : `${kernel.opaque}; the plan assumes that it is bound by ${demandOf(kernel)}`);
 
 function profileHead(profile) {
@@ -154,7 +154,7 @@ function planSection(profile) {
     const planned = profile.pairs.filter((pair) => pair.planned).length;
     const kernels = `${planned} ${planned === 1 ? 'pair' : 'pairs'} of kernels on two streams`;
     const gain = `${timeText(profile.gain_us)} of ${timeText(profile.kernel_us)}, ${percent(ratio(profile.gain_us, profile.kernel_us))} of the kernel time`;
-    parts.push(paragraph(withinError(profile) ? `Within the error: ${kernels} save ${gain}, as simulated. The simulated times of these kernels alone are ` +
+    parts.push(paragraph(withinError(profile) ? `Within the error: ${kernels} ${planned === 1 ? 'saves' : 'save'} ${gain}, as simulated. The simulated times of these kernels alone are ` +
       `${timeText(profile.error_us)} off the measured ones, so the step may not gain at all.` :
       `${kernels} would save ${gain}, with an error of ${timeText(profile.error_us)}.`));
   }

@@ -1,6 +1,6 @@
 // The effect of more or less of each resource, varied one at a time.
 const shownResources = 18;
-const leastChange = 0.05;  // % of the run's speed
+const leastChange = 0.5;  // % of the run's speed
 
 function whatIfSection(run, prefix) {
   const whatIf = run.result.what_if;

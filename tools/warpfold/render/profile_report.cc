@@ -58,7 +58,7 @@ std::string bound_by(const std::string& demand) {
   return demand == "LATENCY" ? "latency" : "DRAM";
 }
 
-// Returns why the kernel is not simulated, and what the plan assumes of it.
+// Returns the reason why the kernel is not simulated, and the assumption of the plan.
 std::string reason_of(const configs::ProfiledKernel& kernel) {
   if (kernel.stand_in_demand().empty()) return kernel.opaque();
   return kernel.opaque() + "; the plan assumes that it is bound by " + bound_by(kernel.stand_in_demand());
@@ -184,7 +184,7 @@ std::string plan_line(const configs::ProfileReport& report) {
                            percent(ratio(report.gain_us(), report.kernel_us())) + " of the kernel time";
   const std::string error = us(report.error_us());
   std::string text = "\n" + wrapped((report.gain_us() <= report.error_us()
-                                         ? "Plan, within the error: " + kernels + "save " + gain +
+                                         ? "Plan, within the error: " + kernels + (pairs == 1 ? "saves " : "save ") + gain +
                                                ", as simulated. The simulated times of these kernels alone are " + error +
                                                " off the measured ones, so the step may not gain at all."
                                          : "Plan: " + kernels + "would save " + gain + ", with an error of " + error + ".") +

@@ -16,8 +16,8 @@ namespace warpfold::cli {
 
 namespace {
 
-// A change of speed below this many per cent is no effect: folding's error, and at least 0.05 %.
-double least_percent(const configs::WhatIf& what_if) { return std::max(100 * what_if.noise(), 0.05); }
+// A change of speed below this many per cent is no effect: folding's error, or less than the figures show.
+double least_percent(const configs::WhatIf& what_if) { return 100 * std::max(what_if.noise(), report::kLeastChange); }
 constexpr int kBarWidth = 20;
 
 // Returns the change of the run's speed: 25 is a quarter faster, -20 a fifth slower. 0 if the machine was not simulated.
