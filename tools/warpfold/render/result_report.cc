@@ -177,7 +177,7 @@ std::vector<std::string> csv_columns(const CsvParts& parts) {
       "scenario policy gpu total_cycles total_time_us kernel cycles time_us start_cycle end_cycle "
       "solo_cycles slowdown_vs_solo ctas ctas_per_sm_limit limiter average_warps instructions_issued tflops "
       "l2_bytes dram_bytes bound_by resident_warp_cycles fold_mode fold_error_bound instructions_replayed");
-  if (parts.rank) columns.insert(columns.end(), {"rank", "limited_by", "tie_fastest", "tie_slower", "tie_told_apart_from"});
+  if (parts.rank) columns.insert(columns.end(), {"rank", "tie_fastest", "tie_slower", "tie_told_apart_from"});
   if (parts.power) std::ranges::copy(power_csv_columns(), std::back_inserter(columns));
   std::ranges::copy(parts.states, std::back_inserter(columns));
   return columns;
@@ -197,7 +197,6 @@ void add_csv_rows(const configs::Result& result, const CsvParts& parts, Table& t
         result.fold().mode(), Cell(result.fold().error_bound(), kDecimals), result.instructions_replayed());
     if (parts.rank) {
       row.push_back(result.rank() > 0 ? Cell(uint64_t{result.rank()}) : Cell(""));
-      row.emplace_back(result.reason());
       row.emplace_back(result.tie().fastest());
       row.push_back(result.has_tie() ? Cell(result.tie().slower(), kDecimals) : Cell(""));
       row.push_back(result.has_tie() ? Cell(result.tie().told_apart_from(), kDecimals) : Cell(""));
