@@ -53,7 +53,7 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
 std::string suggestion(std::string_view wrong, const std::vector<std::string>& known) {
   const std::string nearest = nearest_name(wrong, known);
   if (!nearest.empty()) return "; did you mean " + escape::quoted(nearest) + "?";
-  constexpr size_t kMost = 2000;  // letters: names of an input may be many
+  constexpr size_t kMost = 1200;  // letters: names of an input may be many
   std::string list;
   for (const std::string& name : known) {
     if (list.size() > kMost) return list + ", ...";

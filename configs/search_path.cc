@@ -52,6 +52,17 @@ std::string with_underscores(std::string name) {
   return name;
 }
 
+// The folder of a kind, and the folders below it in the order of their paths.
+std::vector<fs::path> folders_of(const fs::path& folder) {
+  std::vector<fs::path> folders{folder};
+  std::error_code missing;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, missing)) {
+    if (entry.is_directory(missing)) folders.push_back(entry.path());
+  }
+  std::ranges::sort(folders);
+  return folders;
+}
+
 std::string kind_in_words(std::string_view kind) {
   if (kind == "gpus") return "GPU";
   if (kind == "studies") return "study";
@@ -96,9 +107,11 @@ Expected<std::string> find_config(const std::string& named, std::string_view kin
   if (named.starts_with(kBelow)) return in_folders(named.substr(kBelow.size())).value_or(named);
   if (!is_config_name(named)) return named;
   const std::string stem = with_underscores(named);
-  if (const auto found = in_folders(fs::path(kind) / (stem + std::string(kEnding)))) return *found;
   std::vector<std::string> known;
-  for (const fs::path& file : config_files(kind)) known.push_back(file.stem().string());
+  for (const fs::path& file : config_files(kind)) {
+    known.push_back(file.stem().string());
+    if (known.back() == stem) return file.string();
+  }
   return fail("there is neither a file " + escape::quoted(named) + " nor a " + kind_in_words(kind) + " of that name" +
               suggestion(stem, known));
 }
@@ -113,9 +126,11 @@ Expected<std::string> find_beside(const fs::path& folder, const std::string& nam
 std::vector<fs::path> config_files(std::string_view kind) {
   std::map<std::string, fs::path> by_name;
   for (const fs::path& folder : config_folders()) {
-    std::error_code missing;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder / kind, missing)) {
-      if (entry.path().extension() == kEnding) by_name.emplace(entry.path().stem().string(), entry.path());
+    for (const fs::path& below : folders_of(folder / kind)) {
+      std::error_code missing;
+      for (const fs::directory_entry& entry : fs::directory_iterator(below, missing)) {
+        if (entry.path().extension() == kEnding) by_name.emplace(entry.path().stem().string(), entry.path());
+      }
     }
   }
   std::vector<fs::path> files;

@@ -17,8 +17,8 @@ std::vector<std::filesystem::path> config_folders();
 // The program's own folder of configurations, where it is not a program: an extension module has its data beside itself.
 void set_config_folder(const std::filesystem::path& folder);
 
-// A file of a folder of configurations may be given by its name alone: "h100_sxm" is gpus/h100_sxm.textproto. Neither a folder nor
-// an ending is part of such a name.
+// A file of a folder of configurations may be given by its name alone: "h100_sxm" is gpus/h100_sxm.textproto, "rms_norm" is
+// kernels/operators/rms_norm.textproto. Neither a folder nor an ending is part of such a name.
 bool is_config_name(const std::string& named);
 
 // The file that `named` means among the files of one kind (gpus, scenarios, studies, models). A file that is there is itself; a
@@ -29,7 +29,8 @@ Expected<std::string> find_config(const std::string& named, std::string_view kin
 // The same, of what is written in a file of `folder`: it may lie beside that one.
 Expected<std::string> find_beside(const std::filesystem::path& folder, const std::string& named, std::string_view kind);
 
-// Files of one kind, by name; where two folders have the name, that of the first.
+// Files of one kind, by name. They lie in the folder of the kind or in a folder below it. If two folders have a name, the first
+// file counts; the folder of the kind comes before those below it.
 std::vector<std::filesystem::path> config_files(std::string_view kind);
 
 }  // namespace warpfold::configs

@@ -75,7 +75,7 @@ TEST_F(WhatIf, PrintsTheArgumentsThatMakeEachMachine) {
   std::vector<std::string> asked{"whatif"};
   asked.insert(asked.end(), own.begin(), own.end());
   asked.insert(asked.end(), {"--resources", "tensor,alu,l2_latency,l2_bytes,sm_count,registers"});
-  const std::string text = run(asked).out;
+  EXPECT_THAT(run(asked).out, HasSubstr(" is warpfold simulate SCENARIO --set gpu."));
   std::vector<std::string> csv_asked = asked;
   csv_asked.insert(csv_asked.end(), {"--format", "csv"});
   const std::string csv = run(csv_asked).out;
@@ -84,7 +84,6 @@ TEST_F(WhatIf, PrintsTheArgumentsThatMakeEachMachine) {
   for (const configs::VariedResource& resource : answer.what_if().resources()) {
     for (const configs::Variation* variation : {&resource.better(), &resource.worse()}) {
       ASSERT_THAT(variation->arguments(), StartsWith("--set gpu."));
-      EXPECT_THAT(text, HasSubstr(" " + variation->arguments() + "\n"));
       EXPECT_THAT(csv, HasSubstr(",warpfold simulate SCENARIO " + variation->arguments() + "\n"));
       std::vector<std::string> direct{"simulate"};
       direct.insert(direct.end(), own.begin(), own.end());
@@ -135,7 +134,7 @@ TEST_F(WhatIf, DrawsATornadoForPeopleAndARowForEachKernelForFiles) {
   const std::string text = run({"whatif", kPair, "--resources", "tensor,fp64"}).out;
   EXPECT_THAT(text,
               AllOf(StartsWith("Largest speed-up: tensor x 2 makes the run 1.0"), HasSubstr("Largest slowdown: tensor x 0.5 makes"),
-                    HasSubstr("slower|faster"), HasSubstr("-----"), HasSubstr("with: fp64.\n")));
+                    HasSubstr("slower|faster"), HasSubstr("-----"), HasSubstr(" %): fp64.\n")));
   const std::string csv = run({"whatif", kPair, "--resources", "tensor,fp64", "--format", "csv"}).out;
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 2 * 2 * 2);
   EXPECT_THAT(csv, StartsWith("scenario,policy,gpu,resource,kind,direction,factor,settings,"));

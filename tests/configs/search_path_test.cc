@@ -14,6 +14,7 @@ namespace warpfold::configs {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 // Two folders of the user's in WARPFOLD_PATH, the first with a GPU that the program has too.
@@ -57,6 +58,9 @@ TEST_F(SearchPath, FindsALaunchDescriptionAndItsListing) {
   const auto scenario = load_scenario("sums.textproto", {});
   ASSERT_TRUE(scenario) << scenario.error().text();
   EXPECT_TRUE(fs::exists(scenario->kernel(0).listing().path())) << scenario->kernel(0).listing().path();
+  // Operators lie in a folder below kernels; a kernel comes before an operator of the same name.
+  EXPECT_THAT(*find_config("rms-norm", "kernels"), EndsWith("kernels/operators/rms_norm.textproto"));
+  EXPECT_THAT(*find_config("row_sums", "kernels"), EndsWith("kernels/row_sums.textproto"));
 }
 
 TEST_F(SearchPath, FindsAPathBelowConfigsFromAnywhere) {

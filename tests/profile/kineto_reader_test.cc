@@ -65,6 +65,36 @@ TEST(KinetoReader, JoinsKernelsWithTheirOperators) {
   EXPECT_TRUE(profile->shapes_recorded);
 }
 
+// Releases write the number 0, equal numbers of both kinds, numbers beyond 32 bits and numbers as strings.
+TEST(KinetoReader, JoinsByAnyExternalId) {
+  const auto op = [](const std::string& name, const std::string& id) {
+    return R"({"ph": "X", "cat": "cpu_op", "name": ")" + name + R"(", "ts": 1, "dur": 1, "args": {"External id": )" + id + "}},\n";
+  };
+  const auto profile = read(
+      trace(op("aten::mm", "0") + op("aten::add", "5") + op("aten::relu", "\"6\"") + op("aten::sum", "18446744073709551615") +
+            kernel("f", "1", ", \"External id\": \"0\"") + ",\n" + kernel("g", "2", ", \"External id\": 5, \"correlation\": 5") +
+            ",\n" + kernel("h", "3", ", \"External id\": 6, \"correlation\": \"9\"") + ",\n" +
+            kernel("i", "4", ", \"External id\": 18446744073709551615") + ",\n" + kernel("j", "5", ", \"External id\": null")));
+  ASSERT_TRUE(profile) << profile.error().text();
+  std::vector<std::string> names;
+  for (const LaunchShape& shape : profile->shapes) names.push_back(shape.op.name);
+  EXPECT_THAT(names, ElementsAre("aten::mm", "aten::add", "aten::relu", "aten::sum", ""));
+}
+
+// Operators that share an id, as those outside of any recorded function do: the call that launched the kernel decides.
+TEST(KinetoReader, TheCallDecidesBetweenOperatorsOfOneId) {
+  const auto event = [](const std::string& category, const std::string& name, int begin, int us, const std::string& args) {
+    return R"({"ph": "X", "cat": ")" + category + R"(", "name": ")" + name + R"(", "tid": 1, "ts": )" + std::to_string(begin) +
+           R"(, "dur": )" + std::to_string(us) + R"(, "args": {)" + args + "}},\n";
+  };
+  const auto profile = read(trace(event("cpu_op", "aten::mm", 0, 10, "\"External id\": 0") +
+                                  event("cpu_op", "aten::add", 20, 10, "\"External id\": 0") +
+                                  event("cuda_runtime", "cudaLaunchKernel", 25, 2, "\"correlation\": 3") +
+                                  kernel("f", "40", ", \"External id\": 0, \"correlation\": 3")));
+  ASSERT_TRUE(profile) << profile.error().text();
+  EXPECT_EQ(profile->shapes[0].op.name, "aten::add");
+}
+
 // Kineto before 2023: External ids of kernels are their correlations. The call was made inside of aten::mm, on its thread.
 TEST(KinetoReader, JoinsOldKernelsByTheCallThatLaunchedThem) {
   const auto event = [](const std::string& category, const std::string& name, int thread, int begin, int us,
@@ -154,9 +184,9 @@ std::vector<Case> cases() {
       {"NoKernel", trace(R"({"ph": "X", "cat": "cpu_op", "name": "f", "ts": 1, "dur": 1})"),
        "no kernel in the trace; profile with ProfilerActivity.CUDA"},
       {"NoDuration", trace(R"({"ph": "X", "cat": "kernel", "name": "f", "ts": 1})"),
-       "trace.json:4:50: a kernel without a name, a start or a duration from 0 to 1e16 us"},
+       "trace.json:4:50: kernel \"f\" lacks a start or a duration from 0 to 1e16 us"},
       {"NoName", trace(R"({"ph": "X", "cat": "kernel", "ts": 1, "dur": 1})"), "a kernel without a name"},
-      {"NegativeDuration", trace(R"({"ph": "X", "cat": "kernel", "name": "f", "ts": 1, "dur": -1})"), "a kernel without a name"},
+      {"NegativeDuration", trace(R"({"ph": "X", "cat": "kernel", "name": "f", "ts": 1, "dur": -1})"), "kernel \"f\" lacks a start"},
       {"LfsPointer", "version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS"},
   };
 }

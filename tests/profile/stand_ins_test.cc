@@ -16,8 +16,9 @@ using testing::HasSubstr;
 
 class StandIns : public testing::TestWithParam<configs::OpaqueDemand> {
  protected:
-  std::vector<Outcome<StandIn>> of(const std::vector<OpaqueLaunch>& launches) {
-    auto made = stand_ins(launches, GetParam(), gpu_, points_);
+  std::vector<Outcome<StandIn>> of(std::vector<OpaqueLaunch> launches) {
+    for (OpaqueLaunch& launch : launches) launch.demand = GetParam();
+    auto made = stand_ins(launches, gpu_, points_);
     if (!made) throw std::runtime_error(made.error().text);
     return std::move(*made);
   }
@@ -49,7 +50,7 @@ TEST_P(StandIns, TakeTheMeasuredTime) {
 TEST_P(StandIns, SayWhenThereIsNone) {
   const auto made = of({{1'000'000, 256, 32, 0, 2}, {100, 256, 32, 1'000'000, 20}, {100, 1024, 255, 0, 20}});
   ASSERT_FALSE(made[0]);
-  EXPECT_THAT(made[0].error().text, HasSubstr("opaque: 1000000 CTAs of a stand-in take at least "));
+  EXPECT_THAT(made[0].error().text, HasSubstr("no stand-in: 1000000 CTAs take at least "));
   ASSERT_FALSE(made[1]);
   EXPECT_THAT(made[1].error().text, HasSubstr("shared memory"));
   ASSERT_FALSE(made[2]);

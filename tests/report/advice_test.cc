@@ -33,7 +33,7 @@ TEST(OccupancyAdvice, PutsFirstTheFootprintThatGainsMost) {
   ASSERT_EQ(said.size(), 2);
   EXPECT_EQ(
       said[0].text(),
-      "b: 1 CTA an SM, limited by registers; with 128 registers a thread (40 fewer) 2 fit, and the run is 1.050 times as fast.");
+      "b: 1 CTA an SM, limited by registers; with 128 registers a thread (40 fewer) 2 fit, and the run is 1.05 times as fast.");
   EXPECT_EQ(said[0].field(2), "occupancy.kernels[1].smaller[0].speedup");
   EXPECT_EQ(said[1].text(),
             "a: 1 CTA an SM, limited by warp_slots; no further CTA: the SM's warp_slots hold no more CTAs of this size.");

@@ -70,6 +70,21 @@ TEST(Findings, SayInPlainWordsWhatBindsAndWhoTookWhat) {
                   "The run is limited by g 1 us longer."));
 }
 
+// 191 CTAs of 132 that fit on 66 SMs at a time.
+TEST(Findings, NameTheTailOfTheLastWave) {
+  configs::Result result = pair();
+  result.mutable_provenance()->mutable_scenario()->mutable_gpu()->set_sm_count(66);
+  configs::KernelResult& kernel = *result.mutable_kernels(0);
+  kernel.set_ctas(191);
+  kernel.mutable_occupancy()->set_ctas_per_sm_limit(2);
+  EXPECT_THAT(texts(findings(result, 10))[1],
+              testing::EndsWith("(wgmma); it makes 1.45 waves of CTAs: the last one fills 45 % of the chip."));
+  for (const uint64_t ctas : {131, 132, 264, 2600}) {
+    kernel.set_ctas(ctas);
+    EXPECT_THAT(texts(findings(result, 10))[1], testing::EndsWith("(wgmma).")) << ctas;
+  }
+}
+
 TEST(Findings, SharesAreOfTheTimeInWhichBothWereOnAnSm) {
   configs::Result result = pair();
   configs::Company& company = *result.mutable_kernels(0)->add_beside();

@@ -15,6 +15,11 @@ unsigned status(const Head& head) {
   return verdict.refusal ? verdict.refusal->status : 200;
 }
 
+std::string_view why(const Head& head) {
+  const Verdict verdict = judge(head, kSite);
+  return verdict.refusal ? verdict.refusal->why : "";
+}
+
 Head get(const std::string& target) { return {"GET", target, "127.0.0.1:8080", {}, {}}; }
 
 TEST(Guard, LetsThePageAndItsQuestionsThrough) {
@@ -34,6 +39,12 @@ TEST(Guard, WantsTheToken) {
         "//", "/0123456789ABCDEF0123456789abcdef/", "0123456789abcdef0123456789abcdef/", "/x/0123456789abcdef0123456789abcdef/",
         "http://127.0.0.1:8080/0123456789abcdef0123456789abcdef/", "/ask"})
     EXPECT_EQ(status(get(target)), 403U) << target;
+  EXPECT_EQ(why(get("/")),
+            "the address has no token: open the whole address that warpfold serve printed in its terminal, "
+            "http://127.0.0.1:PORT/TOKEN/");
+  EXPECT_EQ(why(get("/0123456789abcdef0123456789abcdee/")),
+            "the token in the address is not that of this server, which has a new one after each start: open the address that "
+            "warpfold serve printed in its terminal, http://127.0.0.1:PORT/TOKEN/");
 }
 
 TEST(Guard, IsThisHostAlone) {

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "configs/escape/quoted.h"
@@ -115,7 +118,7 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
   bool EndObject(rapidjson::SizeType) {
     bytes_.token_ends();
     if (in_event() && depth_ == event_) {
-      if (!collector_.add(event_values_)) return fails("a kernel without a name, a start or a duration from 0 to 1e16 us");
+      if (!collector_.add(event_values_)) return fails(why_invalid(event_values_));
     }
     if (in_device() && depth_ == 3) collector_.add_device(device_.first, device_.second);
     --depth_;
@@ -185,6 +188,11 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
     }
     return true;
   }
+  static std::optional<uint64_t> whole_number(std::string_view text) {
+    uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+  }
   static void append(std::vector<uint64_t>& values, uint64_t value) {
     if (values.size() < kMostExtents) values.push_back(value);
   }
@@ -195,6 +203,9 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
       if (field_ == Field::kName) event_values_.name = text;
       if (field_ == Field::kCategory) event_values_.kind = event_kind(text);
       if (field_ == Field::kPhase) event_values_.complete = text == "X";
+    } else if (depth_ == event_ + 1 && arguments_) {
+      if (field_ == Field::kExternalId) event_values_.external_id = whole_number(text);
+      if (field_ == Field::kCorrelation) event_values_.correlation = whole_number(text);
     } else if (depth_ == list_depth() && field_ == Field::kTypes && event_values_.types.size() < kMostInputs) {
       event_values_.types.emplace_back(text);
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "configs/escape/quoted.h"
+
 namespace warpfold::profile {
 namespace {
 
@@ -25,6 +27,11 @@ EventKind event_kind(std::string_view category) {
   return EventKind::kOther;
 }
 
+std::string why_invalid(const TraceEvent& event) {
+  if (event.name.empty()) return "a kernel without a name";
+  return "kernel " + escape::quoted(event.name) + " lacks a start or a duration from 0 to 1e16 us";
+}
+
 bool LaunchCollector::add(const TraceEvent& event) {
   if (!event.complete || event.kind == EventKind::kOther) return true;
   const bool timed = std::abs(event.ts) <= kMostUs && event.dur >= 0 && event.dur <= kMostUs;  // false for NaN
@@ -35,7 +42,7 @@ bool LaunchCollector::add(const TraceEvent& event) {
     return true;
   }
   if (event.kind == EventKind::kCall) {
-    if (timed && event.correlation != 0) calls_.push_back({event.correlation, event.ts, threads_.of(event.thread)});
+    if (timed && event.correlation) calls_.push_back({*event.correlation, event.ts, threads_.of(event.thread)});
     return true;
   }
   if (!timed || event.name.empty()) return false;
@@ -44,7 +51,7 @@ bool LaunchCollector::add(const TraceEvent& event) {
   if (event.kind == EventKind::kKernel) {
     raw.launch.shape = configurations_.of(
         {event.name, extents_of(event.grid), extents_of(event.block), narrow(event.registers), narrow(event.shared_memory)});
-    raw.external_id = event.external_id.value_or(UINT64_MAX);
+    raw.external_id = event.external_id;
     raw.correlation = event.correlation;
   }
   raws_.push_back(raw);
@@ -57,12 +64,13 @@ Profile LaunchCollector::take() {
   std::ranges::sort(operators_);
   join_calls();
   std::ranges::stable_sort(raws_, {}, [](const Raw& raw) { return raw.launch.start_us; });
+  const bool by_id = ids_are_of_operators();
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> shapes;  // index of a shape, by launch configuration and operator
   for (const Raw& raw : raws_) {
     if (raw.device != profile.device) continue;
     Launch& launch = profile.launches.emplace_back(raw.launch);
     if (launch.shape == Launch::kCopy) continue;
-    const uint32_t text = operator_of(raw);
+    const uint32_t text = operator_of(raw, by_id);
     const auto [found, added] = shapes.try_emplace({launch.shape, text}, static_cast<uint32_t>(profile.shapes.size()));
     if (added) add_shape(launch.shape, text == kNone ? nullptr : &texts_.value(text), profile);
     launch.shape = found->second;
@@ -89,13 +97,19 @@ void LaunchCollector::join_calls() {
   std::ranges::stable_sort(calls_, {}, &Call::correlation);
 }
 
-uint32_t LaunchCollector::operator_of(const Raw& raw) const {
-  if (raw.external_id != raw.correlation) {
-    const auto op = std::ranges::lower_bound(operators_, std::pair{raw.external_id, uint32_t{0}});
-    if (op != operators_.end() && op->first == raw.external_id) return op->second;
-  }
-  const auto call = std::ranges::lower_bound(calls_, raw.correlation, {}, &Call::correlation);
-  return raw.correlation != 0 && call != calls_.end() && call->correlation == raw.correlation ? call->text : kNone;
+bool LaunchCollector::ids_are_of_operators() const {
+  return std::ranges::any_of(raws_, [](const Raw& raw) { return raw.external_id && raw.external_id != raw.correlation; });
+}
+
+uint32_t LaunchCollector::operator_of(const Raw& raw, bool ids_are_of_operators) const {
+  const auto ops = raw.external_id
+                       ? std::ranges::equal_range(operators_, *raw.external_id, {}, &std::pair<uint64_t, uint32_t>::first)
+                       : std::ranges::subrange(operators_.end(), operators_.end());
+  if (ids_are_of_operators && ops.size() == 1) return ops.front().second;
+  const auto call = raw.correlation ? std::ranges::lower_bound(calls_, *raw.correlation, {}, &Call::correlation) : calls_.end();
+  const bool called = call != calls_.end() && call->correlation == raw.correlation;
+  if (called && (call->text != kNone || !ids_are_of_operators)) return call->text;
+  return ops.empty() ? kNone : ops.front().second;
 }
 
 void LaunchCollector::choose_device(Profile& profile) {

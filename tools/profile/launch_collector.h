@@ -29,7 +29,7 @@ struct TraceEvent {
   uint64_t thread = 0;
   uint64_t device = 0;
   uint64_t stream = 0;
-  uint64_t correlation = 0;  // 0: none
+  std::optional<uint64_t> correlation{};
   uint64_t registers = 0;
   uint64_t shared_memory = 0;
   std::optional<uint64_t> external_id{};
@@ -38,6 +38,9 @@ struct TraceEvent {
   std::vector<std::vector<uint64_t>> inputs;
   std::vector<std::string> types;
 };
+
+// Says what a kernel or copy lacks that LaunchCollector::add refuses.
+std::string why_invalid(const TraceEvent& event);
 
 // Numbers values: equal values get the same number.
 template <typename Value>
@@ -72,8 +75,8 @@ class LaunchCollector {
   struct Raw {
     Launch launch;
     uint32_t device = 0;
-    uint64_t external_id = UINT64_MAX;
-    uint64_t correlation = 0;
+    std::optional<uint64_t> external_id{};
+    std::optional<uint64_t> correlation{};
   };
   // An operator on its thread, or a call of CUDA's runtime that may have launched a kernel.
   struct Span {
@@ -93,9 +96,11 @@ class LaunchCollector {
   // Assigns each call its operator: visits each thread in order of time, with a stack of the operators that enclose the moment.
   void join_calls();
 
-  // Finds a launch's operator by the External id. In Kineto before 2023, a kernel's External id is its correlation; then the
-  // operator is that of the call that launched the kernel.
-  uint32_t operator_of(const Raw& raw) const;
+  // Returns whether External ids of kernels are those of operators. In Kineto before 2023 each is the kernel's correlation.
+  bool ids_are_of_operators() const;
+  // Finds a launch's operator by the External id, or as that of the call that launched the kernel. The call decides if External ids
+  // are not those of operators, or if several operators have the id.
+  uint32_t operator_of(const Raw& raw, bool ids_are_of_operators) const;
 
   void choose_device(Profile& profile);
   void add_shape(uint32_t configuration, const OperatorText* text, Profile& profile) const;

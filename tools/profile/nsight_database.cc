@@ -115,7 +115,7 @@ class Export {
 
  private:
   Expected<void> read_kernels() {
-    bool good = true;
+    std::string problem;
     const auto done = database_.each(
         "SELECT start, end, deviceId, streamId, correlationId, value, gridX, gridY, gridZ, blockX, blockY, blockZ, "
         "registersPerThread, staticSharedMemory, dynamicSharedMemory FROM CUPTI_ACTIVITY_KIND_KERNEL "
@@ -132,10 +132,12 @@ class Export {
           }
           event.registers = Database::whole(row, 12);
           event.shared_memory = Database::whole(row, 13) + Database::whole(row, 14);
-          return good = collector_.add(event);
+          if (collector_.add(event)) return true;
+          problem = why_invalid(event);
+          return false;
         });
     if (!done) return done;
-    if (!good) return fail_at(path_, 0, 0, "a kernel without a name, or that ends before it starts; export again");
+    if (!problem.empty()) return fail_at(path_, 0, 0, problem + "; export again");
     return {};
   }
 

@@ -221,7 +221,8 @@ class Table {
   Expected<void> flush() {
     if (!pending_) return {};
     auto [event, cell] = *std::exchange(pending_, std::nullopt);
-    if (event.dur < 0) return fail_at(file_, cell.line, 1, "a kernel without a duration (gpu__time_duration.sum)");
+    if (event.dur < 0)
+      return fail_at(file_, cell.line, 1, "kernel " + escape::quoted(event.name) + " has no duration (gpu__time_duration.sum)");
     event.ts = time_;
     time_ += event.dur;
     return add(event, cell);
@@ -229,7 +230,7 @@ class Table {
 
   Expected<void> add(const TraceEvent& event, const CsvCell& cell) {
     if (collector_.add(event)) return {};
-    return fail_at(file_, cell.line, 1, "a kernel without a name, a start or a duration from 0 to 1e16 us");
+    return fail_at(file_, cell.line, 1, why_invalid(event));
   }
 
   const std::string& file_;

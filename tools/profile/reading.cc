@@ -45,6 +45,7 @@ class Reader {
 
   Reading read() {
     reading_.family = rule_.family();
+    if (rule_.has_demand()) reading_.demand = rule_.demand();
     Sizes sizes = sizes_of(named_, shape_);
     values_ = named_.groups;
     for (auto& [name, value] : sizes.values) values_[name] = std::move(value);

@@ -14,11 +14,12 @@ namespace warpfold::profile {
 
 // The interpretation of a launch: a kernel that can be simulated, or the reason why there is none.
 struct Reading {
-  std::string family;                    // empty: no rule matches the name
-  std::string reads_as;                  // tile and sizes, for display
-  std::vector<std::string> notes;        // assumptions, and contradictions between grid and sizes
-  std::string opaque;                    // the reason if `run` is missing
-  std::optional<validation::Run> run{};  // the kernel alone, named "kernel"
+  std::string family;                            // empty: no rule matches the name
+  std::string reads_as;                          // tile and sizes, for display
+  std::vector<std::string> notes;                // assumptions, and contradictions between grid and sizes
+  std::string opaque;                            // the reason if `run` is missing
+  std::optional<validation::Run> run{};          // the kernel alone, named "kernel"
+  configs::OpaqueDemand demand = configs::DRAM;  // assumed of a stand-in
 };
 
 struct SimulatedGpu {

@@ -5,12 +5,11 @@
 #include <string>
 
 #include "tools/report/number_text.h"
+#include "tools/report/waves.h"
 
 namespace warpfold::report {
 
 namespace {
-
-constexpr double kLeastChange = 0.0005;  // of a speed; smaller changes count as none
 
 std::string ctas_text(uint32_t ctas) { return counted(ctas, "CTA"); }
 
@@ -51,7 +50,7 @@ configs::Statement advice_of(const configs::Result& result, int index) {
     if (std::abs(best->speedup() - 1) <= std::max(result.occupancy().noise(), kLeastChange)) {
       text += "as fast";
     } else {
-      text += fixed(best->speedup(), 3) + " times as fast";
+      text += rounded(best->speedup()) + " times as fast";
     }
     const auto place = std::ranges::find_if(kernel.smaller(), [best](const auto& each) { return &each == best; });
     said.add_field(base + "smaller[" + std::to_string(place - kernel.smaller().begin()) + "].speedup");
@@ -96,8 +95,14 @@ configs::Statement what_if_advice(const configs::Result& result) {
   std::string text = "No resource makes the run faster by itself.";
   const configs::VariedResource& most = what_if.resources(0);  // sorted by rank
   if (ran(most.better()) && most.better().speedup() > 1 + noise) {
-    text = "Largest speed-up: " + varied_name(most, most.better()) + " makes the run " + fixed(most.better().speedup(), 3) +
-           " times as fast.";
+    text = "Largest speed-up: " + varied_name(most, most.better()) + " makes the run " + rounded(most.better().speedup()) +
+           " times as fast";
+    // More room on an SM changes the number of waves.
+    for (const configs::KernelResult& kernel : result.kernels()) {
+      const std::string tail = most.kind() == "capacity" ? tail_text(result, kernel) : "";
+      if (!tail.empty()) text += "; " + kernel.name() + " makes " + tail;
+    }
+    text += ".";
     said.add_field(field(0, "better"));
   }
   int least = -1;
@@ -107,7 +112,7 @@ configs::Statement what_if_advice(const configs::Result& result) {
   }
   if (least >= 0 && what_if.resources(least).worse().speedup() < 1 - noise) {
     const configs::VariedResource& needed = what_if.resources(least);
-    text += " Largest slowdown: " + varied_name(needed, needed.worse()) + " makes it " + fixed(needed.worse().speedup(), 3) +
+    text += " Largest slowdown: " + varied_name(needed, needed.worse()) + " makes it " + rounded(needed.worse().speedup()) +
             " times as fast.";
     said.add_field(field(least, "worse"));
   }

@@ -7,8 +7,11 @@
 
 namespace warpfold::report {
 
+// A smaller relative change of a speed is no effect: three significant digits do not show it.
+inline constexpr double kLeastChange = 0.005;
+
 // Returns a statement about each kernel of an occupancy study: the limit on its CTAs per SM, and the gain from the best smaller
-// footprint. "qkv: 1 CTA an SM, limited by registers; with 80 registers a thread (88 fewer) 2 fit, and the run is 1.050 times as
+// footprint. "qkv: 1 CTA an SM, limited by registers; with 80 registers a thread (88 fewer) 2 fit, and the run is 1.05 times as
 // fast." The kernel with the largest gain comes first.
 std::vector<configs::Statement> occupancy_advice(const configs::Result& result);
 

@@ -8,6 +8,7 @@
 #include "tools/report/advice.h"
 #include "tools/report/names.h"
 #include "tools/report/number_text.h"
+#include "tools/report/waves.h"
 
 namespace warpfold::report {
 
@@ -57,6 +58,10 @@ configs::Statement kernel_finding(const configs::Result& result, int index) {
   }
   if (!kernel.bound_by().empty())
     text += text_of({"; alone ", many ? "they are" : "it is", " bound by ", resource_words(kernel.bound_by())});
+  if (const std::string tail = tail_text(result, kernel); !tail.empty()) {
+    fields.insert(fields.end(), {indexed("kernels", index, "ctas"), indexed("kernels", index, "occupancy.ctas_per_sm_limit")});
+    text += text_of({"; ", many ? "they make " : "it makes ", tail});
+  }
   return finding(text + ".", fields);
 }
 

@@ -10,11 +10,16 @@ function el(tag, attributes = {}, ...children) {
 }
 
 // Returns a table. `columns`: {name, unit, text: true for words, sentence: true for sentences, long: true for names that may break
-// anywhere}. A row has a cell {text, field} or a plain string for each column. On a narrow page, each row of a wide table becomes a
+// anywhere}. A row has a cell {text, field} or a plain string for each column. A column in which no row has a value ('' or '-') is left
+// out, as in the tables of a terminal. On a narrow page, each row of a wide table becomes a
 // list of its cells, each after the name of its column; the ARIA roles stay those of a table.
 const wideTable = 4;
 
-function dataTable(caption, columns, rows) {
+function dataTable(caption, allColumns, allRows) {
+  const hasValue = (cell) => !['', '-'].includes(typeof cell === 'string' ? cell : cell.text);
+  const shown = allColumns.map((_, c) => allRows.length === 0 || allRows.some((row) => hasValue(row[c])));
+  const columns = allColumns.filter((_, c) => shown[c]);
+  const rows = allRows.map((row) => row.filter((_, c) => shown[c]));
   const head = el('tr', {role: 'row'}, ...columns.map((column) =>
     el('th', {scope: 'col', role: 'columnheader', class: column.text ? 'words' : 'number'}, column.name,
       ...(column.unit ? [el('span', {class: 'unit'}, column.unit)] : []))));

@@ -6,8 +6,8 @@ function kernelTable(run) {
     {name: 'start', unit: 'cycle', field: 'start_cycle', format: count}, {name: 'end', unit: 'cycle', field: 'end_cycle', format: count},
     {name: 'alone', unit: 'cycles', field: 'solo_cycles', format: count}, {name: 'slowdown', unit: 'times', field: 'slowdown_vs_solo', format: decimals(3)},
     {name: 'speed', unit: 'TFLOPS', field: 'tflops', format: (speed) => (speed > 0 ? decimals(1)(speed) : '-')}, {name: 'CTAs', field: 'ctas', format: count},
-    {name: 'CTAs an SM', unit: 'at most', field: 'occupancy.ctas_per_sm_limit', format: count}, {name: 'limited by', text: true, field: 'occupancy.limiter'},
-    {name: 'warps an SM', unit: 'mean', field: 'occupancy.average_warps', format: decimals(2)}, {name: 'bound by, alone', text: true, field: 'bound_by'},
+    {name: 'CTAs/SM that fit', field: 'occupancy.ctas_per_sm_limit', format: count}, {name: 'occupancy limit', text: true, field: 'occupancy.limiter'},
+    {name: 'mean warps/SM', field: 'occupancy.average_warps', format: decimals(2)}, {name: 'bound by', text: true, field: 'bound_by'},
   ]);
 }
 

@@ -60,7 +60,7 @@ function ledgerSection(run, prefix) {
   if (entries.length === 0) return section(`${prefix}ledger`, 'Contention between kernels', 2, paragraph('No kernel waited for a shared resource.'));
   const table = dataTable('The contention ledger: contention between kernels first, each kernel’s own queueing after it', [
     {name: 'victim', text: true}, {name: 'culprit', text: true}, {name: 'resource', text: true}, {name: 'warp-cycles'},
-    {name: 'of the victim’s, with the culprit', unit: '%'},
+    {name: '% of victim’s time'},
   ], entries.map((entry) => [entry.victim, entry.own ? 'itself' : entry.culprit, entry.resource,
     {text: count(entry.warp_cycles), field: entry.field},
     {text: decimals(2)(100 * entry.share), field: `${entry.field} / ${entry.wholeField}`}]));

@@ -68,11 +68,11 @@ function occupancySection(run, prefix) {
   const footprints = listTable('Footprints of CTAs and the resource that limits them on an SM', fieldOf(run, 'occupancy.kernels'), occupancy.kernels, [
     {name: 'kernel', text: true, field: 'kernel'}, {name: 'warps', unit: 'a CTA', field: 'warps_per_cta', format: count},
     {name: 'registers', unit: 'a thread', field: 'registers_per_thread', format: count},
-    {name: 'shared memory', unit: 'bytes a CTA', field: 'shared_memory_bytes', format: count}, {name: 'CTAs', unit: 'an SM', field: 'ctas_per_sm', format: count},
-    {name: 'warps', unit: 'an SM', field: 'warps_per_sm', format: count}, {name: 'waves', field: 'waves', format: decimals(2)}, {name: 'limited by', text: true, field: 'limiter'},
+    {name: 'shared memory', unit: 'bytes a CTA', field: 'shared_memory_bytes', format: count}, {name: 'CTAs/SM that fit', field: 'ctas_per_sm', format: count},
+    {name: 'warps/SM that fit', field: 'warps_per_sm', format: count}, {name: 'waves', field: 'waves', format: decimals(2)}, {name: 'occupancy limit', text: true, field: 'limiter'},
   ]);
   const smaller = dataTable('Smaller footprints, each simulated with the same program; above 1 is faster', [
-    {name: 'kernel', text: true}, {name: 'CTAs', unit: 'an SM'}, {name: 'registers', unit: 'a thread'}, {name: 'shared memory', unit: 'bytes a CTA'},
+    {name: 'kernel', text: true}, {name: 'CTAs/SM that fit'}, {name: 'registers', unit: 'a thread'}, {name: 'shared memory', unit: 'bytes a CTA'},
     {name: 'speed-up', unit: 'of the run'}, {name: 'speed-up', unit: 'of the kernel'}, {name: 'setting', text: true, sentence: true},
   ], occupancy.kernels.flatMap((kernel, k) => kernel.smaller.map((each, s) => {
     const at = (name, format) => figure(run, `occupancy.kernels[${k}].smaller[${s}].${name}`, format);

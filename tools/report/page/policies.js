@@ -31,14 +31,15 @@ function policiesTable(runs) {
   const ranked = runs.every(({result}) => result.rank > 0);  // results of several files have no ranks
   return dataTable('One line for each run; slowdown is a kernel’s busy time over its time alone', [
     {name: 'run', text: true}, ...(ranked ? [{name: 'rank'}] : []), {name: 'total', unit: 'us'}, {name: 'speed-up', unit: 'over the first'},
-    ...kernels.map((alone) => ({name: `slowdown of ${alone.name}`, unit: 'times'})), {name: 'stored bits', unit: stored.unit},
+    ...kernels.map((alone) => ({name: `slowdown of ${alone.name}`, unit: 'times'})), {name: 'stored', unit: stored.unit},
     {name: 'limited by', text: true, sentence: true},
   ], runs.map((run) => [
     run.label, ...(ranked ? [figure(run, 'rank', text)] : []), figure(run, 'total_time_us', decimals(2)),
     {text: decimals(3)(ratio(runs[0].result.total_time_us, run.result.total_time_us)),
       field: `${fieldOf(runs[0], 'total_time_us')} / ${fieldOf(run, 'total_time_us')}`},
     ...kernels.map((alone) => slowdownCell(run, run.result.alone.find((each) => each.name === alone.name) ?? alone)),
-    derived(run, `{stored_bits_bytes} / ${stored.bytes}`, decimals(1)(run.result.stored_bits_bytes / Number(stored.bytes))), figure(run, 'reason', text),
+    run.result.stored_bits_bytes > 0 ? derived(run, `{stored_bits_bytes} / ${stored.bytes}`, decimals(1)(run.result.stored_bits_bytes / Number(stored.bytes))) : '-',
+    figure(run, 'reason', text),
   ]));
 }
 

@@ -5,12 +5,23 @@ const atProfile = (path, words) => ({text: words, field: `profile.${path}`});
 const kernelRow = (name, row) => `${row}: ${name}`;
 const familyOf = (kernel) => kernel.family || 'unknown';
 
-const assumptions = {
+const demands = {
   __proto__: null,  // look-ups of names from the data find only the entries of this object
-  DRAM: 'bound by DRAM',
-  ISSUE: 'bound by the issue of instructions',
-  LATENCY: 'bound by latency',
+  DRAM: 'DRAM',
+  ISSUE: 'the issue of instructions',
+  LATENCY: 'latency',
 };
+const demandOf = (kernel) => demands[kernel.stand_in_demand] ?? '';
+
+// Returns the assumed limits of opaque launches, with the rows of their kernels: "bound by DRAM (#1, #3) and by latency (#4)".
+function assumptionOf(profile) {
+  const rows = (demand) => profile.kernels.flatMap((kernel, k) => (kernel.stand_in_demand === demand ? [`#${k + 1}`] : []));
+  const parts = Object.keys(demands).map((demand) => [demands[demand], rows(demand)]).filter(([, found]) => found.length > 0);
+  return `bound ${parts.map(([words, found]) => `by ${words} (${found.join(', ')})`).join(' and ')}`;
+}
+const withinError = ({gain_us, error_us}) => gain_us > 0 && gain_us <= error_us;
+// Returns the reason why the kernel is not simulated, and the assumption of the plan.
+const reasonOf = (kernel) => (demandOf(kernel) === '' ? kernel.opaque : `${kernel.opaque}; the plan assumes that it is bound by ${demandOf(kernel)}`);
 
 function profileHead(profile) {
   return [el('p', {class: 'kind'}, 'Warpfold report'), el('h1', {}, profile.trace),
@@ -19,7 +30,7 @@ function profileHead(profile) {
       fact('launches', atProfile('launches', count(profile.launches))), fact('kernel time', atProfile('kernel_us', timeText(profile.kernel_us))),
       fact('simulated, of it', atProfile('simulated_share', percent(profile.simulated_share))),
       fact('with a known name', atProfile('named_share', percent(profile.named_share))),
-      fact('the plan saves', atProfile('gain_us', timeText(profile.gain_us))),
+      fact('the plan saves', atProfile('gain_us, profile.error_us', timeText(profile.gain_us) + (withinError(profile) ? ', within the error' : ''))),
       fact('of the kernel time', atProfile('gain_us, profile.kernel_us', percent(ratio(profile.gain_us, profile.kernel_us)))))];
 }
 
@@ -74,7 +85,7 @@ function profiledKernels(profile) {
       decimals(1)(100 * ratio(kernel.measured_us, profile.kernel_us)), at('mean_us', decimals(2)(kernel.mean_us)),
       kernel.alone_us > 0 ? at('alone_us', decimals(2)(kernel.alone_us)) : '-', simulated ? at('simulated_us', decimals(2)(kernel.simulated_us)) : '-',
       simulated && kernel.error !== 0 ? at('error', signedPercent(kernel.error)) : '-', simulated ? at('bound_by', kernel.bound_by) : '-',
-      at(kernel.opaque ? 'opaque' : 'reads_as', [kernel.reads_as ? `${familyOf(kernel)}: ${kernel.reads_as}` : familyOf(kernel), kernel.opaque, ...kernel.notes]
+      at(kernel.opaque ? 'opaque' : 'reads_as', [kernel.reads_as ? `${familyOf(kernel)}: ${kernel.reads_as}` : familyOf(kernel), reasonOf(kernel), ...kernel.notes]
         .filter((words) => words !== '').join('; '))];
   }));
 }
@@ -120,12 +131,12 @@ function pairsTable(profile) {
   ], profile.pairs.map((pair, p) => {
     const at = (field, words) => atProfile(`pairs[${p}].${field}`, words);
     const ran = pair.concurrent_us > 0;
-    const planned = pair.independent ? 'yes' : 'yes, if independent';
+    const planned = (pair.planned ? 'yes' : 'no') + (pair.planned && !pair.independent ? ', if independent' : '') + (withinError(pair) ? ', within the error' : '');
     return [at('one', kernelRow(pair.one, pair.one_row)), at('other', kernelRow(pair.other, pair.other_row)), at('times', count(pair.times)),
       ...['bound_us', 'sequential_us'].map((field) => (pair[field] > 0 ? at(field, decimals(2)(pair[field])) : '-')),
       ran ? at('concurrent_us', decimals(2)(pair.concurrent_us)) : '-', ran ? at('first_row', count(pair.first_row)) : '-',
       ran ? at('gain_us', decimals(1)(pair.gain_us)) : '-', ...['least_gain_us', 'most_gain_us'].map((field) => (ran && pair.opaque ? at(field, decimals(1)(pair[field])) : '-')),
-      pair.not_run === '' ? at('planned', pair.planned ? planned : 'no') : at('not_run', pair.not_run)];
+      pair.not_run === '' ? at('planned', planned) : at('not_run', pair.not_run)];
   }));
 }
 
@@ -133,16 +144,19 @@ function planSection(profile) {
   if (profile.pairs.length === 0)
     return section('plan', 'The plan', 1, paragraph('No two kernels were tried together: fewer than two run by themselves, are said to be independent, or are asked for.'));
   const opaque = profile.pairs.some((pair) => pair.opaque);
-  const assumed = assumptions[profile.assumed] ?? '';
+  const assumed = assumptionOf(profile);
   const parts = [];
   if (profile.pairs.every((pair) => pair.not_run !== '')) {
     parts.push(paragraph('No pair of the longest kernels can be simulated: the table says why.'));
   } else if (profile.gain_us <= 0) {
-    parts.push(paragraph(`No pair of the longest kernels gains anything by running together${opaque ? `, if opaque launches are ${assumed}` : ''}.`));
+    parts.push(paragraph(`No pair of the longest kernels gains more than the error by running together${opaque ? `, if opaque launches are ${assumed}` : ''}.`));
   } else {
     const planned = profile.pairs.filter((pair) => pair.planned).length;
-    parts.push(paragraph(`${planned} ${planned === 1 ? 'pair' : 'pairs'} of kernels on two streams would save ${timeText(profile.gain_us)} of ` +
-      `${timeText(profile.kernel_us)}, ${percent(ratio(profile.gain_us, profile.kernel_us))} of the kernel time.`));
+    const kernels = `${planned} ${planned === 1 ? 'pair' : 'pairs'} of kernels on two streams`;
+    const gain = `${timeText(profile.gain_us)} of ${timeText(profile.kernel_us)}, ${percent(ratio(profile.gain_us, profile.kernel_us))} of the kernel time`;
+    parts.push(paragraph(withinError(profile) ? `Within the error: ${kernels} ${planned === 1 ? 'saves' : 'save'} ${gain}, as simulated. The simulated times of these kernels alone are ` +
+      `${timeText(profile.error_us)} off the measured ones, so the step may not gain at all.` :
+      `${kernels} would save ${gain}, with an error of ${timeText(profile.error_us)}.`));
   }
   if (opaque && profile.gain_us > 0) {
     parts.push(paragraph(`${timeText(profile.opaque_gain_us)} of it rest on opaque launches, stand-ins that take the measured time, being ${assumed}. ` +

@@ -18,7 +18,7 @@ function provenanceSection(run, prefix) {
     ['estimator', {text: run.result.estimator, field: fieldOf(run, 'estimator')}],
   ];
   if (fold) {
-    const bound = fold.error_bound > 0 ? `; cycles within ${percent(fold.error_bound, 2)} of a full replay` : '';
+    const bound = fold.error_bound > 0 ? `; cycles within ${percent(fold.error_bound, 2)} of a simulation of every instruction` : '';
     entries.push(['folding', {text: `${fold.mode}${bound}`, field: fieldOf(run, 'fold.mode')}],
       ...(fold.self_check ? [['self-check', {text: selfCheckText(fold.self_check), field: fieldOf(run, 'fold.self_check')}]] : []),
       ['instructions issued', figure(run, 'instructions_issued', count)],

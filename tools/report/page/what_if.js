@@ -1,6 +1,6 @@
 // The effect of more or less of each resource, varied one at a time.
 const shownResources = 18;
-const leastChange = 0.05;  // % of the run's speed
+const leastChange = 0.5;  // % of the run's speed
 
 function whatIfSection(run, prefix) {
   const whatIf = run.result.what_if;
@@ -33,7 +33,7 @@ function whatIfSection(run, prefix) {
     const variation = whatIf.resources[r][side];
     if (!variation) return '-';
     if (!(variation.speedup > 0)) return {text: variation.not_run, sentence: true, field: fieldOf(run, `what_if.resources[${r}].${side}.not_run`)};
-    return figure(run, `what_if.resources[${r}].${side}.speedup`, decimals(3));
+    return figure(run, `what_if.resources[${r}].${side}.speedup`, (speedup) => (100 * Math.abs(speedup - 1) < noise ? 'no effect' : rounded(speedup)));
   };
   const table = dataTable('Every resource, the largest speed-up first', [
     {name: 'resource', text: true}, {name: 'scaled quantity', text: true}, {name: 'speed-up with more', unit: 'times'},

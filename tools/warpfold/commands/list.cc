@@ -37,6 +37,13 @@ Outcome<std::string> about(const std::filesystem::path& path) {
   return escape::visible(text, kMost);
 }
 
+// Returns the folder of configurations that has the file: "configs" of configs/kernels/operators/rms_norm.textproto.
+std::filesystem::path folder_of(const std::filesystem::path& file, const std::string& kind) {
+  std::filesystem::path folder = file.parent_path();
+  while (folder.has_filename() && folder.filename() != kind) folder = folder.parent_path();
+  return folder.parent_path();
+}
+
 }  // namespace
 
 Outcome<void> list_command(const Invocation& invocation) {
@@ -61,7 +68,7 @@ Outcome<void> list_command(const Invocation& invocation) {
     for (const std::filesystem::path& file : configs::config_files(kind)) {
       const auto sentence = about(file);
       if (!sentence) return std::unexpected(sentence.error());
-      table.add({kind, file.stem().string(), *sentence, escape::visible(file.parent_path().parent_path().string())});
+      table.add({kind, file.stem().string(), *sentence, escape::visible(folder_of(file, kind).string())});
     }
   }
   return write_output(destination.path, table.render(destination.format));

@@ -18,8 +18,9 @@ namespace po = boost::program_options;
 
 constexpr uint32_t kMostCandidates = 12;  // the matching tries every subset of them
 
-constexpr std::array<std::optional<configs::OpaqueDemand>, 4> kOpaque{configs::DRAM, configs::ISSUE, configs::LATENCY,
-                                                                      std::nullopt};
+// The choices of --opaque before `out`; none: the demand of each launch's family.
+constexpr std::array<std::optional<configs::OpaqueDemand>, 4> kDemands{std::nullopt, configs::DRAM, configs::ISSUE,
+                                                                       configs::LATENCY};
 
 Outcome<ProfileRequest> request_of(const Options& options, const Invocation& invocation) {
   ProfileRequest request;
@@ -39,9 +40,10 @@ Outcome<ProfileRequest> request_of(const Options& options, const Invocation& inv
   for (const std::string& pair : options.texts("independent")) {
     if (auto added = request.independence.add(pair); !added) return std::unexpected(Failure(added.error()));
   }
-  const auto opaque = options.choice("opaque", {"dram", "issue", "latency", "out"});
+  const auto opaque = options.choice("opaque", {"family", "dram", "issue", "latency", "out"});
   if (!opaque) return std::unexpected(opaque.error());
-  request.opaque = kOpaque[*opaque];
+  request.opaque = *opaque < kDemands.size();
+  if (request.opaque) request.demand = kDemands[*opaque];
   request.command_line = invocation.command_line;
   return request;
 }
@@ -93,9 +95,9 @@ Outcome<void> profile_command(const Invocation& invocation) {
       "independent", po::value<std::vector<std::string>>()->composing()->value_name("A,B"),
       "kernels with A in their names do not depend on those with B (RE2); only such pairs are tried; repeatable. Default: "
       "every pair is tried as if it were independent");
-  options.add()("opaque", po::value<std::string>()->default_value("dram")->value_name("KIND"),
-                "kernels that are not simulated keep their measured time in the plan, and are assumed to be bound by dram, issue "
-                "or latency; out: they have no part in it");
+  options.add()("opaque", po::value<std::string>()->default_value("family")->value_name("KIND"),
+                "what binds kernels that are not simulated, which keep their measured time in the plan: dram, issue or latency; "
+                "family: what their family is assumed to be bound by; out: they have no part in the plan");
   options.add()("rows", po::value<std::string>()->default_value("20")->value_name("N"), "kernels in the table");
   options.add()("plan", po::value<std::string>()->value_name("FILE"),
                 "write the plan as a scenario for warpfold simulate; nothing where no pair gains");

@@ -63,6 +63,7 @@ void add_simulated_run(const configs::Result& result, configs::StudyPoint& recor
     entry.set_time_us(kernel.time_us());
     entry.set_alone_us(kernel.time_us() / kernel.slowdown_vs_solo());
     entry.set_slowdown(kernel.slowdown_vs_solo());
+    entry.set_bound_by(kernel.bound_by());
   }
 }
 
@@ -91,7 +92,9 @@ Expected<void> add_limiter_model(const configs::Scenario& scenario, const std::s
     for (int k = 0; k < scenario.kernel_size(); ++k) {
       configs::StudyKernel& kernel = *run.add_kernel();
       kernel.set_name(scenario.kernel(k).name());
-      kernel.set_alone_us(chain->limiters[static_cast<size_t>(k)].cycles() / scenario.gpu().clock_mhz());
+      const sim::Limiters& limiters = chain->limiters[static_cast<size_t>(k)];
+      kernel.set_alone_us(limiters.cycles() / scenario.gpu().clock_mhz());
+      kernel.set_bound_by(limiters.all().front().resource);
     }
   }
   return {};

@@ -36,9 +36,9 @@ std::string fold_line(const configs::Result& result) {
                                                            : static_cast<double>(result.instructions_replayed()) /
                                                                  static_cast<double>(fold.instructions_of_classes());
   std::string line = "folding: " + fold.mode();
-  if (fold.error_bound() > 0) line += ", cycles within " + report::fixed(100 * fold.error_bound(), 2) + " % of a full replay";
-  line += "; " + report::fixed(100 * share, 2) + " % of the instructions of " +
-          (result.whole_chip() ? "every SM" : "one SM of each class") + " replayed";
+  if (fold.error_bound() > 0)
+    line += ", cycles within " + report::fixed(100 * fold.error_bound(), 2) + " % of a simulation of every instruction";
+  line += "; " + report::fixed(100 * share, 2) + " % of the instructions simulated" + (share < 1 ? ", the others repeat them" : "");
   if (fold.shadow_error() > 0) line += "; off by " + report::fixed(100 * fold.shadow_error(), 3) + " %";
   return line;
 }

@@ -5,6 +5,7 @@
 
 #include "sim/account/states.h"
 #include "tools/warpfold/figures/ratio.h"
+#include "tools/warpfold/render/summary.h"
 #include "tools/warpfold/render/table.h"
 #include "tools/warpfold/render/warning_lines.h"
 
@@ -138,25 +139,20 @@ std::string source_of(const isa::Place& place) {
 std::string for_people(const configs::KernelResult& kernel, const traces::Role& role, const RoleView& view,
                        const HotSelection& selection) {
   const std::vector<Line> lines = view.shown(selection);
-  const auto any = [&lines](auto known) {
-    return std::ranges::any_of(lines, [known](const Line& line) { return line.place != nullptr && known(*line.place); });
-  };
-  std::vector<std::string> columns{"at", "issued", "% of role", "waits for"};
-  const bool listed = any([](const isa::Place& place) { return !place.line.empty(); });
-  const bool sourced = any([](const isa::Place& place) { return !place.sources.empty(); });
-  if (listed) columns.emplace_back("line");
-  if (sourced) columns.emplace_back("source");
-  columns.emplace_back("instruction");
+  const std::vector<std::string> columns{"at", "issued", "% of role", "waits for", "line", "source", "instruction"};
   Table table(columns);
   for (const Line& line : lines) {
     std::vector<Cell> row(columns.size(), "");
     row.back() = bars(line.depth) + line.loop;
     if (line.position >= 0) {
       const Account& account = view.at(line);
-      row = {uint64_t{account.position()}, account.issued(), Cell(percent(warp_cycles(account), view.total), 2), stalls(account)};
-      if (listed) row.emplace_back(without_folders(line.place->line));
-      if (sourced) row.emplace_back(source_of(*line.place));
-      row.emplace_back(bars(line.depth) + account.text());
+      row = {uint64_t{account.position()},
+             account.issued(),
+             Cell(percent(warp_cycles(account), view.total), 2),
+             stalls(account),
+             without_folders(line.place->line),
+             source_of(*line.place),
+             bars(line.depth) + account.text()};
     }
     table.add(std::move(row));
   }
@@ -191,13 +187,26 @@ Table for_machines(const configs::Result& result, const std::vector<const traces
   return table;
 }
 
+// Explains the columns and marks of the tables.
+std::string legend() {
+  return wrapped(
+             "at: the instruction's place in the program of its role, from 0 on. issued: how often warps issued it. % of role: of "
+             "the "
+             "warp-cycles of the role's warps, those spent at it. waits for: the two longest waits there, in % of these "
+             "warp-cycles, "
+             "under the names of Nsight Compute.") +
+         wrapped(
+             "| marks a loop around the instruction. [B0-----:R1:W2:Y:S04] is its control code: scoreboards that it waits for, "
+             "scoreboards that it sets when it has read and when it has written, yield, stall cycles.");
+}
+
 }  // namespace
 
 std::string render_hot(const configs::Result& result, const std::vector<const traces::Kernel*>& kernels,
                        const HotSelection& selection, Format format) {
   if (format != Format::kTable) return for_machines(result, kernels, selection).render(format);
   std::string text =
-      result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n" + warning_lines(result) + "\n";
+      result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n" + legend() + warning_lines(result) + "\n";
   for_each_role(result, kernels, selection, [&](const auto& kernel, const auto& role, const RoleView& view) {
     text += for_people(kernel, role, view, selection);
   });

@@ -16,10 +16,7 @@ namespace {
 constexpr int kShownLimiters = 3;
 
 Table kernel_table(const configs::Result& result) {
-  const bool simulated = std::ranges::any_of(result.kernels(), [](const auto& kernel) { return kernel.solo_cycles() > 0; });
-  std::vector<std::string> columns{"kernel", "cycles", "time us", "first limiter", "second", "%", "third", "%"};
-  if (simulated) columns.insert(columns.end(), {"simulated", "%"});
-  Table table(std::move(columns));
+  Table table({"kernel", "cycles", "time us", "first limiter", "second", "%", "third", "%", "simulated", "%"});
   for (const configs::KernelResult& kernel : result.kernels()) {
     std::vector<Cell> row{kernel.name(), kernel.cycles(), Cell(kernel.time_us(), 2), kernel.limiters(0).resource()};
     for (int l = 1; l < kShownLimiters; ++l) {
@@ -27,22 +24,22 @@ Table kernel_table(const configs::Result& result) {
       row.emplace_back(there ? kernel.limiters(l).resource() : "-");
       row.push_back(there ? Cell(100 * kernel.limiters(l).cycles() / kernel.limiters(0).cycles(), 1) : Cell("-"));
     }
-    if (simulated && kernel.solo_cycles() > 0) {
-      row.emplace_back(kernel.solo_cycles());
-      row.emplace_back(100 * static_cast<double>(kernel.solo_cycles()) / kernel.limiters(0).cycles(), 1);
-    } else if (simulated) {
-      row.insert(row.end(), 2, Cell("-"));
-    }
+    const bool simulated = kernel.solo_cycles() > 0;
+    row.push_back(simulated ? Cell(kernel.solo_cycles()) : Cell("-"));
+    row.push_back(simulated ? Cell(100 * static_cast<double>(kernel.solo_cycles()) / kernel.limiters(0).cycles(), 1) : Cell("-"));
     table.add(std::move(row));
   }
   return table;
 }
 
+// The time of a part that the kernels of the composition have; "-" for parts without a kernel.
+Cell part(double us) { return us > 0 ? Cell(us, 2) : Cell("-"); }
+
 Table composition_table(const configs::Model& model) {
   Table table({"composition", "total us", "speed-up", "GEMMs us", "exposed random numbers us", "attention us"});
   for (const configs::Composition& each : model.compositions()) {
-    table.add({each.name(), Cell(each.total_time_us(), 2), Cell(each.speedup(), 3), Cell(each.gemm_us(), 2),
-               Cell(each.exposed_rng_us(), 2), Cell(each.attention_us(), 2)});
+    table.add({each.name(), Cell(each.total_time_us(), 2), Cell(each.speedup(), 3), part(each.gemm_us()),
+               part(each.exposed_rng_us()), part(each.attention_us())});
   }
   return table;
 }

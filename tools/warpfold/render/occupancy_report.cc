@@ -28,8 +28,8 @@ double occupancy(const configs::KernelOccupancy& kernel) {
 }
 
 Table kernel_table(const configs::OccupancyStudy& study) {
-  Table table({"kernel", "warps/CTA", "registers", "shared B", "CTAs/SM", "warps/SM", "occupancy %", "waves", "limited by",
-               "room for CTAs by resource"});
+  Table table({"kernel", "warps/CTA", "registers", "shared B", "CTAs/SM that fit", "warps/SM that fit", "occupancy %", "waves",
+               "occupancy limit", "room for CTAs by resource"});
   for (const configs::KernelOccupancy& kernel : study.kernels()) {
     table.add({kernel.kernel(), uint64_t{kernel.warps_per_cta()}, uint64_t{kernel.registers_per_thread()},
                uint64_t{kernel.shared_memory_bytes()}, uint64_t{kernel.ctas_per_sm()}, uint64_t{kernel.warps_per_sm()},
@@ -39,7 +39,7 @@ Table kernel_table(const configs::OccupancyStudy& study) {
 }
 
 Table smaller_table(const configs::OccupancyStudy& study) {
-  Table table({"kernel", "CTAs/SM", "registers", "shared B", "speed-up", "kernel's", "setting"});
+  Table table({"kernel", "CTAs/SM that fit", "registers", "shared B", "speed-up", "kernel's", "setting"});
   for (const configs::KernelOccupancy& kernel : study.kernels()) {
     for (const configs::SmallerFootprint& smaller : kernel.smaller()) {
       std::string settings;

@@ -52,6 +52,18 @@ class Remarks {
   std::string text_;
 };
 
+// Returns what a stand-in is assumed to be bound by.
+std::string bound_by(const std::string& demand) {
+  if (demand == "ISSUE") return "the issue of instructions";
+  return demand == "LATENCY" ? "latency" : "DRAM";
+}
+
+// Returns the reason why the kernel is not simulated, and the assumption of the plan.
+std::string reason_of(const configs::ProfiledKernel& kernel) {
+  if (kernel.stand_in_demand().empty()) return kernel.opaque();
+  return kernel.opaque() + "; the plan assumes that it is bound by " + bound_by(kernel.stand_in_demand());
+}
+
 std::string kernel_table(const configs::ProfileReport& report, uint32_t rows) {
   Table table(
       {"#", "kernel", "launches", "total us", "share", "us", "alone", "simulated", "error", "bound by", "read as", "notes"});
@@ -63,7 +75,7 @@ std::string kernel_table(const configs::ProfileReport& report, uint32_t rows) {
       left_us += kernel.measured_us();
       continue;
     }
-    std::string notes = kernel.opaque().empty() ? "" : remarks.number(kernel.opaque());
+    std::string notes = kernel.opaque().empty() ? "" : remarks.number(reason_of(kernel));
     for (const std::string& note : kernel.notes()) notes += (notes.empty() ? "" : " ") + remarks.number(note);
     const bool simulated = kernel.simulated_us() > 0;
     const std::string family = kernel.family().empty() ? "unknown" : kernel.family();
@@ -111,10 +123,17 @@ std::string overlap_table(const configs::ProfileReport& report, uint32_t rows) {
   return table.empty() ? "" : "\nOverlaps in the trace: kernels that ran alone too, as measured\n" + table.aligned("  ");
 }
 
-// Returns the assumed limit of opaque launches: "bound by DRAM".
+// Returns the assumed limits of opaque launches, with the rows of their kernels: "bound by DRAM (#1, #3) and by latency (#4)".
 std::string assumption(const configs::ProfileReport& report) {
-  if (report.assumed() == "ISSUE") return "bound by the issue of instructions";
-  return report.assumed() == "LATENCY" ? "bound by latency" : "bound by DRAM";
+  std::map<std::string, std::string> rows;
+  for (int k = 0; k < report.kernels_size(); ++k) {
+    const std::string& demand = report.kernels(k).stand_in_demand();
+    if (!demand.empty()) rows[demand].append(rows[demand].empty() ? "#" : ", #").append(std::to_string(k + 1));
+  }
+  std::string text;
+  for (const auto& [demand, numbers] : rows)
+    text.append(text.empty() ? "bound by " : " and by ").append(bound_by(demand)).append(" (").append(numbers).append(")");
+  return text;
 }
 
 bool has_opaque_pair(const configs::ProfileReport& report) {
@@ -123,30 +142,26 @@ bool has_opaque_pair(const configs::ProfileReport& report) {
 
 std::string pair_table(const configs::ProfileReport& report) {
   const bool opaque = has_opaque_pair(report);
-  std::vector<std::string> columns{"#",        "kernel", "#",       "beside", "pairs", "bound us", "one after the other",
-                                   "together", "first",  "gain us", "plan"};
-  if (opaque) columns.insert(columns.end() - 1, {"from", "to"});
-  Table table(columns);
+  Table table({"#", "kernel", "#", "beside", "pairs", "bound us", "one after the other", "together", "first", "gain us", "from",
+               "to", "plan"});
   for (const configs::ProfiledPair& pair : report.pairs()) {
     const bool ran = pair.concurrent_us() > 0;
     std::string plan = pair.planned() ? "yes" : "no";
     if (pair.planned() && !pair.independent()) plan += ", if independent";
-    std::vector<Cell> row =
-        cells(pair.one_row(), escape::visible(pair.one()), pair.other_row(), escape::visible(pair.other()), pair.times(),
-              pair.bound_us() > 0 ? Cell(pair.bound_us(), 2) : Cell("-"),
-              pair.sequential_us() > 0 ? Cell(pair.sequential_us(), 2) : Cell("-"), ran ? Cell(pair.concurrent_us(), 2) : Cell("-"),
-              ran ? Cell(uint64_t{pair.first_row()}) : Cell("-"), ran ? Cell(pair.gain_us(), 1) : Cell("-"),
-              pair.not_run().empty() ? plan : escape::visible(pair.not_run()));
-    for (const double gain : {pair.least_gain_us(), pair.most_gain_us()}) {
-      if (opaque) row.insert(row.end() - 1, pair.opaque() && ran ? Cell(gain, 1) : Cell("-"));
-    }
-    table.add(row);
+    if (pair.gain_us() > 0 && pair.gain_us() <= pair.error_us()) plan += ", within the error";
+    const auto if_opaque = [&](double gain) { return pair.opaque() && ran ? Cell(gain, 1) : Cell("-"); };
+    table.add({uint64_t{pair.one_row()}, escape::visible(pair.one()), uint64_t{pair.other_row()}, escape::visible(pair.other()),
+               pair.times(), pair.bound_us() > 0 ? Cell(pair.bound_us(), 2) : Cell("-"),
+               pair.sequential_us() > 0 ? Cell(pair.sequential_us(), 2) : Cell("-"),
+               ran ? Cell(pair.concurrent_us(), 2) : Cell("-"), ran ? Cell(uint64_t{pair.first_row()}) : Cell("-"),
+               ran ? Cell(pair.gain_us(), 1) : Cell("-"), if_opaque(pair.least_gain_us()), if_opaque(pair.most_gain_us()),
+               pair.not_run().empty() ? plan : escape::visible(pair.not_run())});
   }
   if (table.empty()) return "";
   std::string text = "\nPairs on two streams; times are of one pair; first: its stream has priority\n" + table.aligned("  ");
   if (opaque) {
-    text += wrapped("Opaque launches are stand-ins that take the measured time, " + assumption(report) +
-                    " (--opaque); from, to: the gain if they were bound by DRAM, by issue slots or by latency. A launch that wants "
+    text += wrapped("Opaque launches are stand-ins that take the measured time, assumed to be " + assumption(report) +
+                    " (--opaque); from, to: the gain if all were bound by DRAM, by issue slots or by latency. A launch that wants "
                     "the very unit that its partner wants gains nothing.");
   }
   return text;
@@ -160,14 +175,20 @@ std::string plan_line(const configs::ProfileReport& report) {
     return "\nNo pair of the longest kernels can be simulated: the table says why.\n";
   const bool opaque = has_opaque_pair(report);
   if (report.gain_us() <= 0) {
-    return "\nNo pair of the longest kernels gains anything by running together" +
+    return "\nNo pair of the longest kernels gains more than the error by running together" +
            (opaque ? ", if opaque launches are " + assumption(report) : "") + ".\n";
   }
   const auto pairs = std::ranges::count_if(report.pairs(), &configs::ProfiledPair::planned);
-  std::string text = "\n" + wrapped("Plan: " + std::to_string(pairs) + (pairs == 1 ? " pair" : " pairs") +
-                                    " of kernels on two streams would save " + us(report.gain_us()) + " of " +
-                                    us(report.kernel_us()) + ", " + percent(ratio(report.gain_us(), report.kernel_us())) +
-                                    " of the kernel time. --plan FILE writes it as a scenario for warpfold simulate.");
+  const std::string kernels = std::to_string(pairs) + (pairs == 1 ? " pair" : " pairs") + " of kernels on two streams ";
+  const std::string gain = us(report.gain_us()) + " of " + us(report.kernel_us()) + ", " +
+                           percent(ratio(report.gain_us(), report.kernel_us())) + " of the kernel time";
+  const std::string error = us(report.error_us());
+  std::string text = "\n" + wrapped((report.gain_us() <= report.error_us()
+                                         ? "Plan, within the error: " + kernels + (pairs == 1 ? "saves " : "save ") + gain +
+                                               ", as simulated. The simulated times of these kernels alone are " + error +
+                                               " off the measured ones, so the step may not gain at all."
+                                         : "Plan: " + kernels + "would save " + gain + ", with an error of " + error + ".") +
+                                    " --plan FILE writes it as a scenario for warpfold simulate.");
   if (opaque) {
     text += wrapped(us(report.opaque_gain_us()) + " of it (" + percent(ratio(report.opaque_gain_us(), report.gain_us())) +
                     ") rest on opaque launches being " + assumption(report) + ". The plan saves " + us(report.least_gain_us()) +

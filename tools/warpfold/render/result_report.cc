@@ -59,7 +59,7 @@ std::string choice_title(const configs::Result& result) {
 Table kernel_table(const configs::Result& result) {
   const report::TimeUnit time = report::time_unit(result.total_time_us());
   Table table({"kernel", "cycles", "time " + std::string(time.name), "start", "end", "alone", "slowdown", "TFLOPS", "CTAs",
-               "CTAs/SM", "limited by", "warps/SM", "bound by"});
+               "CTAs/SM that fit", "occupancy limit", "mean warps/SM", "bound by"});
   for (const configs::KernelResult& kernel : result.kernels()) {
     const configs::Occupancy& occupancy = kernel.occupancy();
     table.add({kernel.name(), kernel.cycles(), Cell(kernel.time_us() / time.us, 2), kernel.start_cycle(), kernel.end_cycle(),
@@ -106,7 +106,7 @@ Table ledger_table(const configs::Result& result) {
     const bool right_own = right->victim() == right->culprit();
     return left_own != right_own ? right_own : left->warp_cycles() > right->warp_cycles();
   });
-  Table table({"victim", "culprit", "resource", "warp-cycles", "% of time together"});
+  Table table({"victim", "culprit", "resource", "warp-cycles", "% of victim's time"});
   for (const configs::LedgerEntry* entry : entries) {
     const auto victim = std::ranges::find(result.kernels(), entry->victim(), &configs::KernelResult::name);
     table.add({entry->victim(), entry->victim() == entry->culprit() ? "itself" : entry->culprit(), entry->resource(),
@@ -149,8 +149,8 @@ std::string result_text(const configs::Result& result) {
          power_tables(result) +
          slowdown_table(result).section("Slowdown by cause: cycles beyond the time alone (docs/accounting.md)") +
          ledger_table(result).section(
-             "Contention ledger: warp-cycles that the victim waited while the culprit held the resource, and their share of the\n"
-             "victim's warp-cycles while CTAs of both were on its SM");
+             "Contention ledger: warp-cycles that the victim waited while the culprit held the resource; %: of the victim's\n"
+             "warp-cycles while both were on its SM");
 }
 
 // Columns that only some results have. A table may hold results of several commands.
@@ -298,7 +298,8 @@ std::string comparison_text(const configs::Comparison& comparison, const RunKind
                           Cell(first.total_time_us() / result.total_time_us(), 3)};
     if (first.has_power()) std::ranges::copy(power_cells(result), std::back_inserter(row));
     for (const configs::Alone& alone : result.alone()) row.push_back(slowdown_cell(result, alone));
-    row.emplace_back(static_cast<double>(result.stored_bits_bytes()) / unit.bytes, 1);
+    const uint64_t bytes = result.stored_bits_bytes();
+    row.push_back(bytes > 0 ? Cell(static_cast<double>(bytes) / unit.bytes, 1) : Cell("-"));
     row.emplace_back(result.reason());
     table.add(std::move(row));
   }

@@ -89,7 +89,7 @@ Table study_table(const configs::Study& study, const PointRecords& records) {
   for (const char* name : {"policy", "estimator", "total_time_us", "energy_j", "stored_bits_mb", "fold", "error_bound"})
     columns.emplace_back(name);
   for (const std::string& kernel : kernels) {
-    for (const char* what : {"_us", "_alone_us", "_slowdown"}) columns.push_back(kernel + what);
+    for (const char* what : {"_us", "_alone_us", "_slowdown", "_bound_by"}) columns.push_back(kernel + what);
   }
   Table table(columns);
   for (const Point& point : points) {
@@ -108,6 +108,7 @@ Table study_table(const configs::Study& study, const PointRecords& records) {
         row.push_back(number_or_empty(there ? if_above_0(kernel->time_us()) : std::nullopt));
         row.push_back(number_or_empty(there ? if_above_0(kernel->alone_us()) : std::nullopt));
         row.push_back(number_or_empty(there ? if_above_0(kernel->slowdown()) : std::nullopt));
+        row.emplace_back(there ? kernel->bound_by() : "");
       }
       table.add(std::move(row));
     }

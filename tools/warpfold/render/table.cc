@@ -41,23 +41,28 @@ void Table::add(std::vector<Cell> row) {
 }
 
 std::string Table::aligned(const std::string& indent) const {
+  std::vector<size_t> shown;  // columns
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    const auto has_value = [c](const auto& row) { return !row[c].text().empty() && row[c].text() != "-"; };
+    if (rows_.empty() || std::ranges::any_of(rows_, has_value)) shown.push_back(c);
+  }
   std::vector<std::vector<std::string>> lines(1);
-  for (const std::string& column : columns_) lines.front().push_back(escape::visible(column));
+  for (const size_t c : shown) lines.front().push_back(escape::visible(columns_[c]));
   for (const auto& row : rows_) {
     lines.emplace_back();
-    for (const Cell& cell : row) lines.back().push_back(escape::visible(cell.text()));
+    for (const size_t c : shown) lines.back().push_back(escape::visible(row[c].text()));
   }
   std::vector<size_t> widths;
   std::vector<bool> numeric;
-  for (size_t c = 0; c < columns_.size(); ++c) {
+  for (size_t c = 0; c < shown.size(); ++c) {
     widths.push_back(0);
-    numeric.push_back(std::ranges::any_of(rows_, [c](const auto& row) { return row[c].is_number(); }));
+    numeric.push_back(std::ranges::any_of(rows_, [column = shown[c]](const auto& row) { return row[column].is_number(); }));
     for (const auto& line : lines) widths[c] = std::max(widths[c], display_width(line[c]));
   }
   std::string text;
   for (const auto& line : lines) {
     std::string row = indent;
-    for (size_t c = 0; c < columns_.size(); ++c) {
+    for (size_t c = 0; c < line.size(); ++c) {
       const std::string& cell = line[c];
       const std::string padding(widths[c] - display_width(cell), ' ');
       row.append(c == 0 ? "" : "  ").append(numeric[c] ? padding + cell : cell + padding);

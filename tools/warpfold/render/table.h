@@ -39,8 +39,8 @@ std::vector<Cell> cells(Contents&&... contents) {
   return {Cell(std::forward<Contents>(contents))...};
 }
 
-// Rows under column names. `aligned` is for people: numbers to the right, texts to the left. Also as CSV (RFC 4180) and as a JSON
-// list of objects.
+// Rows under column names. `aligned` is for people: numbers to the right, texts to the left; a column in which no row has a value
+// ("" or "-") is left out. Also as CSV (RFC 4180) and as a JSON list of objects, which have every column.
 class Table {
  public:
   explicit Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}

@@ -16,8 +16,8 @@ namespace warpfold::cli {
 
 namespace {
 
-// A change of speed below this many per cent is shown as none.
-constexpr double kShownPercent = 0.05;
+// A change of speed below this many per cent is no effect: folding's error, or less than the figures show.
+double least_percent(const configs::WhatIf& what_if) { return 100 * std::max(what_if.noise(), report::kLeastChange); }
 constexpr int kBarWidth = 20;
 
 // Returns the change of the run's speed: 25 is a quarter faster, -20 a fifth slower. 0 if the machine was not simulated.
@@ -25,29 +25,35 @@ double change_percent(const configs::Variation& variation) { return variation.sp
 
 bool ran(const configs::Variation& variation) { return variation.not_run().empty(); }
 
-bool changes_anything(const configs::VariedResource& resource) {
-  const auto changes = [](const configs::Variation& variation) { return std::abs(change_percent(variation)) >= kShownPercent; };
+bool changes_anything(const configs::VariedResource& resource, double least) {
+  const auto changes = [least](const configs::Variation& variation) { return std::abs(change_percent(variation)) >= least; };
   return changes(resource.better()) || changes(resource.worse()) || !ran(resource.better());
 }
 
-Cell speedup_cell(const configs::Variation& variation) {
-  return ran(variation) ? Cell(variation.speedup(), 3) : Cell("does not run");
+// Returns a factor of speed with three significant digits; "no effect" if it changes by less than `least` per cent.
+Cell speedup_cell(double speedup, double least) {
+  if (100 * std::abs(speedup - 1) < least) return "no effect";
+  constexpr int kDigits = 3;
+  return {speedup, std::max(0, kDigits - 1 - static_cast<int>(std::floor(std::log10(speedup))))};
+}
+Cell speedup_cell(const configs::Variation& variation, double least) {
+  return ran(variation) ? speedup_cell(variation.speedup(), least) : Cell("does not run");
 }
 
 // Returns the length of a change's bar; the largest change takes the whole side of the chart.
-int bar_length(double change, double widest) {
-  if (widest <= 0 || std::abs(change) < kShownPercent) return 0;
+int bar_length(double change, double widest, double least) {
+  if (widest <= 0 || std::abs(change) < least) return 0;
   return std::max(1, static_cast<int>(std::lround(kBarWidth * std::min(1.0, std::abs(change) / widest))));
 }
 
 // Draws the changes of both machines, slower to the left of the line and faster to the right: "  ---|+++++".
-std::string bars(const configs::VariedResource& resource, double widest) {
+std::string bars(const configs::VariedResource& resource, double widest, double least) {
   std::string left;
   std::string right;
   const auto draw = [&](const configs::Variation& variation, char mark) {
     const double change = change_percent(variation);
     std::string& side = change < 0 ? left : right;
-    side.resize(std::max<size_t>(side.size(), static_cast<size_t>(bar_length(change, widest))), mark);
+    side.resize(std::max<size_t>(side.size(), static_cast<size_t>(bar_length(change, widest, least))), mark);
   };
   draw(resource.worse(), '-');
   draw(resource.better(), '+');
@@ -57,6 +63,7 @@ std::string bars(const configs::VariedResource& resource, double widest) {
 
 Table tornado(const configs::Result& result) {
   const configs::WhatIf& what_if = result.what_if();
+  const double least = least_percent(what_if);
   double widest = 0;
   for (const configs::VariedResource& resource : what_if.resources()) {
     widest = std::max({widest, std::abs(change_percent(resource.better())), std::abs(change_percent(resource.worse()))});
@@ -67,12 +74,13 @@ Table tornado(const configs::Result& result) {
   for (const configs::KernelResult& kernel : result.kernels()) columns.push_back(kernel.name() + " (+)");
   Table table(std::move(columns));
   for (const configs::VariedResource& resource : what_if.resources()) {
-    if (!changes_anything(resource)) continue;
+    if (!changes_anything(resource, least)) continue;
     const configs::Variation& better = resource.better();
-    std::vector<Cell> row{resource.resource(), speedup_cell(better), speedup_cell(resource.worse()), bars(resource, widest)};
+    std::vector<Cell> row{resource.resource(), speedup_cell(better, least), speedup_cell(resource.worse(), least),
+                          bars(resource, widest, least)};
     for (const configs::KernelResult& kernel : result.kernels()) {
       const auto varied = std::ranges::find(better.kernels(), kernel.name(), &configs::VariedKernel::name);
-      row.push_back(varied != better.kernels().end() ? Cell(varied->speedup(), 3) : Cell("-"));
+      row.push_back(varied != better.kernels().end() ? speedup_cell(varied->speedup(), least) : Cell("-"));
     }
     table.add(std::move(row));
   }
@@ -81,10 +89,13 @@ Table tornado(const configs::Result& result) {
 
 std::string unchanged_line(const configs::WhatIf& what_if) {
   std::string names;
+  const double least = least_percent(what_if);
   for (const configs::VariedResource& resource : what_if.resources()) {
-    if (!changes_anything(resource)) names.append(names.empty() ? "" : ", ").append(resource.resource());
+    if (!changes_anything(resource, least)) names.append(names.empty() ? "" : ", ").append(resource.resource());
   }
-  return names.empty() ? "" : wrapped("The run changes by less than 0.05 % with: " + names + ".");
+  return names.empty() ? ""
+                       : wrapped("No effect (less than " + fixed(least, 2) + " %" +
+                                 (what_if.noise() > 0 ? ", folding's error" : "") + "): " + names + ".");
 }
 
 std::string not_run_lines(const configs::WhatIf& what_if) {
@@ -124,30 +135,18 @@ std::string power_lines(const configs::Result& result) {
   lines += line("unchanged", result.power().clock_mhz(), result.power().watts(), result.power().joules());
   for (const configs::VariedResource& resource : result.what_if().resources()) {
     for (const configs::Variation* variation : {&resource.better(), &resource.worse()}) {
-      if (ran(*variation) && changes_anything(resource))
+      if (ran(*variation) && changes_anything(resource, least_percent(result.what_if())))
         lines += line(report::varied_name(resource, *variation), variation->clock_mhz(), variation->watts(), variation->joules());
     }
   }
   return lines;
 }
 
-std::string noise_line(const configs::WhatIf& what_if) {
-  if (what_if.noise() == 0) return "";
-  return "Changes of speed below " + fixed(100 * what_if.noise(), 1) + " % are within folding's error bound.\n";
-}
-
-// Returns the arguments of every machine, including machines that change nothing or do not run:
-//
-//   tensor x 2    --set gpu.sm.tensor.scale=2
-//   tensor x 0.5  --set gpu.sm.tensor.scale=0.5
+// Says how to run one of the machines, by the example of the first row.
 std::string argument_lines(const configs::WhatIf& what_if) {
-  Table table({"machine", "arguments"});
-  for (const configs::VariedResource& resource : what_if.resources()) {
-    for (const configs::Variation* variation : {&resource.better(), &resource.worse()})
-      table.add({report::varied_name(resource, *variation), variation->arguments()});
-  }
-  return "\n" + wrapped("Arguments of warpfold simulate SCENARIO that make each machine, behind this command's own settings") +
-         table.aligned("  ");
+  const configs::VariedResource& first = what_if.resources(0);
+  return wrapped(report::varied_name(first, first.better()) + " is warpfold simulate SCENARIO " + first.better().arguments() +
+                 ", behind this command's own settings; --format csv has the command of each machine.");
 }
 
 std::string what_if_text(const configs::Result& result) {
@@ -161,8 +160,7 @@ std::string what_if_text(const configs::Result& result) {
               report::factor_text(1 / what_if.factor()) + " times as long (+), and with the inverse (-); of each kernel with (+)");
   text += table.empty() ? "" : table.aligned("  ");
   text += "\n" + reason_lines(what_if);
-  return text + power_lines(result) + unchanged_line(what_if) + not_run_lines(what_if) + noise_line(what_if) +
-         argument_lines(what_if);
+  return text + power_lines(result) + unchanged_line(what_if) + not_run_lines(what_if) + argument_lines(what_if);
 }
 
 std::string what_if_csv(const configs::Result& result) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -39,18 +40,21 @@ configs::Kernel kernel_of(const validation::Run& run, const std::string& name, u
 
 double us(const configs::SimulatedPoint& point) { return static_cast<double>(point.total_cycles()) / point.clock_mhz(); }
 
-// The candidates' runs alone, under one assumption about the demand of all opaque kernels.
+// The candidates' runs alone, under one assumption about the demands of opaque kernels.
 class DemandAssumption {
  public:
   DemandAssumption(const std::vector<PlanCandidate>& candidates, const PlanRequest& request)
       : candidates_(candidates), request_(request) {}
 
-  Outcome<void> fit(configs::OpaqueDemand demand, ValidationPoints& points) {
+  // `demand`: of all opaque kernels; none: each has the demand of its candidate.
+  Outcome<void> fit(std::optional<configs::OpaqueDemand> demand, ValidationPoints& points) {
     std::vector<OpaqueLaunch> launches;
     for (const PlanCandidate& candidate : candidates_) {
-      if (candidate.opaque) launches.push_back(*candidate.opaque);
+      if (!candidate.opaque) continue;
+      launches.push_back(*candidate.opaque);
+      launches.back().demand = demand.value_or(launches.back().demand);
     }
-    auto fitted = stand_ins(launches, demand, request_.gpu, points);
+    auto fitted = stand_ins(launches, request_.gpu, points);
     if (!fitted) return std::unexpected(fitted.error());
     auto next = fitted->begin();
     for (const PlanCandidate& candidate : candidates_) {
@@ -93,10 +97,9 @@ class Planner {
       : candidates_(candidates), request_(request), points_(request.how, request.command_line, ""), report_(report) {}
 
   Outcome<void> plan() {
-    if (auto fitted = assumed_.fit(request_.assumed, points_); !fitted) return fitted;
+    if (auto fitted = assumed_.fit(std::nullopt, points_); !fitted) return fitted;
     if (std::ranges::any_of(candidates_, [](const PlanCandidate& candidate) { return candidate.opaque.has_value(); })) {
       for (const configs::OpaqueDemand demand : {configs::LATENCY, configs::DRAM, configs::ISSUE}) {
-        if (demand == request_.assumed) continue;
         if (auto fitted = others_.emplace_back(candidates_, request_).fit(demand, points_); !fitted) return fitted;
       }
     }
@@ -135,7 +138,10 @@ class Planner {
     for (size_t c = 0; c < candidates_.size(); ++c) {
       if (!candidates_[c].opaque || !assumed_.alone(c)) continue;
       const auto& alone = points_.find(assumed_.together({c}), false);
-      if (alone) report_.mutable_kernels(static_cast<int>(candidates_[c].row) - 1)->set_stand_in_us(us(*alone));
+      if (!alone) continue;
+      configs::ProfiledKernel& said = *report_.mutable_kernels(static_cast<int>(candidates_[c].row) - 1);
+      said.set_stand_in_us(us(*alone));
+      said.set_stand_in_demand(configs::OpaqueDemand_Name(candidates_[c].opaque->demand));
     }
   }
 
@@ -160,6 +166,10 @@ class Planner {
     }
   }
 
+  std::string of_kernel(size_t candidate, const std::string& message) const {
+    return candidates_[candidate].short_name + ": " + message;
+  }
+
   void add_pair(size_t one, size_t other, bool independent) {
     const PlanCandidate &a = candidates_[one], &b = candidates_[other];
     configs::ProfiledPair& said = *report_.add_pairs();
@@ -174,18 +184,20 @@ class Planner {
     // Stand-ins do not model a unit that both need, such as the links to other GPUs of two collectives or the tensor pipe of two
     // convolutions.
     if (a.opaque && b.opaque && !a.family.empty() && a.family == b.family)
-      return said.set_not_run("both are opaque and of one family: they are likely to want the same unit");
-    if (!assumed_.has(one, other))
-      return said.set_not_run((assumed_.alone(one) ? assumed_.alone(other) : assumed_.alone(one)).error().text);
+      return said.set_not_run("both are opaque and of the family " + a.family + ": they are likely to want the same unit");
+    for (const size_t each : {one, other}) {
+      if (!assumed_.alone(each)) return said.set_not_run(of_kernel(each, assumed_.alone(each).error().text));
+      const auto& alone = points_.find(assumed_.together({each}), false);
+      if (!alone) return said.set_not_run(of_kernel(each, alone.error().text));
+    }
     const auto &first_alone = points_.find(assumed_.together({one}), false),
                &second_alone = points_.find(assumed_.together({other}), false);
-    if (!first_alone || !second_alone) return said.set_not_run((first_alone ? second_alone : first_alone).error().text);
     said.set_sequential_us(us(*first_alone) + us(*second_alone));
     workloads::KernelMaker maker(assumed_.alone(one)->file);
     const auto first = maker.make(kernel_of(*assumed_.alone(one), "a", 0), request_.gpu);
     const auto second = maker.make(kernel_of(*assumed_.alone(other), "b", 1), request_.gpu);
     if (!first || !second) {
-      said.set_not_run((first ? second : first).error().message);
+      said.set_not_run(of_kernel(first ? other : one, (first ? second : first).error().message));
     } else if (const auto bound = sim::limiters_of_any_policy(request_.gpu, {&*first, &*second}); !bound) {
       said.set_not_run(bound.error().message);
     } else {
@@ -203,11 +215,22 @@ class Planner {
     return Together{std::min(us(*one_first), us(*other_first)), us(*one_first) <= us(*other_first)};
   }
 
+  // Of the difference between both times, by bounded folding.
+  double folding_error(double sequential_us, double together_us) const {
+    return request_.how.folding.options.error * (sequential_us + together_us);
+  }
   // A gain within the error of bounded folding counts as none.
   double gain_of(double sequential_us, double together_us, uint64_t times) const {
     const double gain = sequential_us - together_us;
-    const double error = request_.how.folding.options.error * (sequential_us + together_us);
-    return gain < 0 || gain > error ? gain * static_cast<double>(times) : 0;
+    return gain < 0 || gain > folding_error(sequential_us, together_us) ? gain * static_cast<double>(times) : 0;
+  }
+  double error_of(const Pair& pair, double together_us) const {
+    double error = folding_error(pair.said->sequential_us(), together_us);
+    for (const size_t each : {pair.one, pair.other}) {
+      const double measured_us = candidates_[each].measured_us;
+      if (measured_us > 0) error += std::abs(us(*points_.find(assumed_.together({each}), false)) - measured_us);
+    }
+    return error * static_cast<double>(pair.said->times());
   }
 
   void take(const Pair& pair) {
@@ -217,6 +240,7 @@ class Planner {
     pair.said->set_first_row(candidates_[ran->one_first ? pair.one : pair.other].row);
     pair.said->set_concurrent_us(ran->us);
     pair.said->set_gain_us(gain_of(pair.said->sequential_us(), ran->us, pair.said->times()));
+    pair.said->set_error_us(error_of(pair, ran->us));
     pair.said->set_least_gain_us(pair.said->gain_us());
     pair.said->set_most_gain_us(pair.said->gain_us());
     for (const DemandAssumption& assumption : others_) {
@@ -250,6 +274,7 @@ class Planner {
       const Pair& pair = pairs_[chosen];
       pair.said->set_planned(true);
       report_.set_gain_us(report_.gain_us() + pair.said->gain_us());
+      report_.set_error_us(report_.error_us() + pair.said->error_us());
       report_.set_least_gain_us(report_.least_gain_us() + pair.said->least_gain_us());
       report_.set_most_gain_us(report_.most_gain_us() + pair.said->most_gain_us());
       if (pair.said->opaque()) report_.set_opaque_gain_us(report_.opaque_gain_us() + pair.said->gain_us());
@@ -279,7 +304,7 @@ class Planner {
   const PlanRequest& request_;
   ValidationPoints points_;
   DemandAssumption assumed_{candidates_, request_};
-  std::vector<DemandAssumption> others_{};  // with each other demand, if a candidate is opaque
+  std::vector<DemandAssumption> others_{};  // with each demand for all opaque candidates
   configs::ProfileReport& report_;
   std::vector<Pair> pairs_{};
 };

@@ -22,6 +22,7 @@ struct PlanCandidate {
   uint32_t row = 0;     // of the report's kernels, from 1 on
   validation::Run run;  // alone, if the kernel is not opaque
   std::optional<OpaqueLaunch> opaque{};
+  double measured_us = 0;        // one launch alone; 0: not measured on the simulated GPU
   uint64_t launches = 0;         // number of launches that overlap no other kernel
   std::vector<size_t> together;  // candidates that overlap this kernel in the trace
 };
@@ -30,12 +31,11 @@ struct PlanCandidate {
 // a gain, the pair is simulated on two streams, once with priority for each kernel, and compared with the two kernels in sequence.
 // The plan consists of the pairs with the largest total gain, with each kernel in at most one pair, and is written as a scenario.
 //
-// A stand-in with an assumed demand replaces an opaque launch. Pairs with a stand-in are also simulated with each other demand,
-// which gives the gain's range.
+// A stand-in with the launch's assumed demand replaces an opaque launch. Pairs with a stand-in are also simulated with each demand
+// for all stand-ins, which gives the gain's range.
 struct PlanRequest {
   const configs::Gpu& gpu;
   std::string gpu_file;  // as the scenario names it
-  configs::OpaqueDemand assumed = configs::DRAM;
   const profile::Independence& independence;
   std::string command_line;
   const RunOptions& how;

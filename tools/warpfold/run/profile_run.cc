@@ -237,7 +237,12 @@ class ProfileRun {
   }
   OpaqueLaunch opaque_launch(size_t k) const {
     const profile::LaunchShape& shape = profile_.shapes[k];
-    return {shape.ctas(), shape.threads(), shape.registers_per_thread, shape.shared_memory_bytes, time_of(kernels_[k])};
+    return {shape.ctas(),
+            shape.threads(),
+            shape.registers_per_thread,
+            shape.shared_memory_bytes,
+            time_of(kernels_[k]),
+            request_.demand.value_or(kernels_[k].reading.demand)};
   }
 
   Outcome<void> plan() {
@@ -258,6 +263,7 @@ class ProfileRun {
       candidate.short_name = profile::short_name(profile_.shapes[k].name, kMostOfName);
       candidate.family = kernel.reading.family;
       candidate.row = static_cast<uint32_t>(row + 1);
+      if (gpus_.same) candidate.measured_us = time_of(kernel);
       candidate.launches = kernel.alone;
       if (opaque) candidate.opaque = opaque_launch(k);
       if (!opaque) candidate.run = *kernel.reading.run;
@@ -273,9 +279,8 @@ class ProfileRun {
           candidates[one].together.push_back(other);
       }
     }
-    if (request_.opaque) report_.set_assumed(configs::OpaqueDemand_Name(*request_.opaque));
-    const PlanRequest request{
-        gpus_.gpu, gpus_.file, request_.opaque.value_or(configs::DRAM), request_.independence, request_.command_line, request_.how};
+    if (request_.opaque) report_.set_assumed(request_.demand ? configs::OpaqueDemand_Name(*request_.demand) : "FAMILY");
+    const PlanRequest request{gpus_.gpu, gpus_.file, request_.independence, request_.command_line, request_.how};
     return plan_pairs(candidates, request, report_);
   }
 

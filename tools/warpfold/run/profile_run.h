@@ -21,7 +21,8 @@ struct ProfileRequest {
   bool only_traced = false;                       // only the traced GPU is allowed
   uint32_t kernels = 0;                           // number of distinct kernels to simulate, longest first
   uint32_t candidates = 0;                        // number of these kernels to try in pairs
-  std::optional<configs::OpaqueDemand> opaque{};  // demand assumed of opaque launches in the plan; none: the plan leaves them out
+  bool opaque = false;                            // opaque launches have a part in the plan
+  std::optional<configs::OpaqueDemand> demand{};  // of all opaque launches; none: of each as its family's rule says
   profile::Independence independence;             // empty: every pair is tried, as if independent
   std::string resume;                             // folder of finished simulations of kernels alone; empty: none are kept
   std::string command_line;

@@ -19,8 +19,7 @@ constexpr double kMostAmount = 1e9;  // keeps the checks' products finite; a mic
 
 class Fit {
  public:
-  Fit(const OpaqueLaunch& launch, configs::OpaqueDemand demand, const configs::Gpu& gpu)
-      : launch_(launch), demand_(demand), gpu_(gpu), amount_(estimate()) {}
+  Fit(const OpaqueLaunch& launch, const configs::Gpu& gpu) : launch_(launch), gpu_(gpu), amount_(estimate()) {}
 
   bool done() const { return done_; }
 
@@ -31,7 +30,7 @@ class Fit {
     configs::Kernel& kernel = *run.scenario.add_kernel();
     kernel.set_name("kernel");
     configs::Opaque& opaque = *kernel.mutable_opaque();
-    opaque.set_demand(demand_);
+    opaque.set_demand(launch_.demand);
     opaque.set_ctas(launch_.ctas);
     opaque.set_threads_per_cta(warps() * kWarpThreads);
     opaque.set_amount(amount);
@@ -62,8 +61,8 @@ class Fit {
   Outcome<StandIn> result() const {
     if (!failure_.empty()) return user_error(failure_);
     if (nearest_->amount == 1 && nearest_->us > launch_.us)
-      return user_error("opaque: " + std::to_string(launch_.ctas) + " CTAs of a stand-in take at least " +
-                        report::time_text(nearest_->us) + ", and " + report::time_text(launch_.us) + " were measured");
+      return user_error("no stand-in: " + std::to_string(launch_.ctas) + " CTAs take at least " + report::time_text(nearest_->us) +
+                        ", and " + report::time_text(launch_.us) + " were measured");
     return StandIn{run(nearest_->amount), nearest_->us};
   }
 
@@ -80,7 +79,7 @@ class Fit {
     const double cycles = launch_.us * gpu_.clock_mhz();
     const double warps_in_all = static_cast<double>(launch_.ctas) * warps();
     const double sms = gpu_.sm_count();
-    switch (demand_) {
+    switch (launch_.demand) {
       case configs::DRAM: {
         constexpr double kBytesOfGb = 1e3;  // per microsecond
         constexpr double kWordBytes = 4.0 * kWarpThreads;
@@ -97,7 +96,6 @@ class Fit {
   }
 
   const OpaqueLaunch& launch_;
-  configs::OpaqueDemand demand_;
   const configs::Gpu& gpu_;
   uint64_t amount_;
   std::optional<Tried> last_{};
@@ -108,11 +106,11 @@ class Fit {
 
 }  // namespace
 
-Outcome<std::vector<Outcome<StandIn>>> stand_ins(const std::vector<OpaqueLaunch>& launches, configs::OpaqueDemand demand,
-                                                 const configs::Gpu& gpu, ValidationPoints& points) {
+Outcome<std::vector<Outcome<StandIn>>> stand_ins(const std::vector<OpaqueLaunch>& launches, const configs::Gpu& gpu,
+                                                 ValidationPoints& points) {
   std::vector<Fit> fits;
   fits.reserve(launches.size());
-  for (const OpaqueLaunch& launch : launches) fits.emplace_back(launch, demand, gpu);
+  for (const OpaqueLaunch& launch : launches) fits.emplace_back(launch, gpu);
   for (int round = 0; round < kRounds && !std::ranges::all_of(fits, &Fit::done); ++round) {
     for (const Fit& fit : fits) {
       if (!fit.done()) points.add(fit.next(), false);

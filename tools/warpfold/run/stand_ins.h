@@ -18,6 +18,7 @@ struct OpaqueLaunch {
   uint32_t registers_per_thread = 0;
   uint32_t shared_memory_bytes = 0;
   double us = 0;
+  configs::OpaqueDemand demand = configs::DRAM;
 };
 
 // A kernel, alone, that takes as long as a measured launch: an `opaque` kernel with the launch's grid and footprint.
@@ -29,7 +30,7 @@ struct StandIn {
 // Fits the amount of work of each stand-in until its simulated time meets the launch's, as nearly as whole amounts allow. Starts
 // from an estimate by the GPU's rates, scales it in proportion, then uses the secant method. A launch fails if no amount takes so
 // short a time, or if its CTA does not fit.
-Outcome<std::vector<Outcome<StandIn>>> stand_ins(const std::vector<OpaqueLaunch>& launches, configs::OpaqueDemand demand,
-                                                 const configs::Gpu& gpu, ValidationPoints& points);
+Outcome<std::vector<Outcome<StandIn>>> stand_ins(const std::vector<OpaqueLaunch>& launches, const configs::Gpu& gpu,
+                                                 ValidationPoints& points);
 
 }  // namespace warpfold::cli

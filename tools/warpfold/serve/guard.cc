@@ -49,10 +49,20 @@ std::string random_token() {
 Verdict judge(const Head& head, const Site& site) {
   const auto refused = [](unsigned status, std::string_view why) { return Verdict{Refusal{status, why}}; };
   if (head.repeated) return refused(400, "a field of the head comes twice");
-  if (!is_own_host(head.host, site)) return refused(421, "this is another host");
+  if (!is_own_host(head.host, site))
+    return refused(
+        421,
+        "this server answers to 127.0.0.1 and localhost with its port alone: open the address that warpfold serve printed "
+        "in its terminal");
   const size_t end = head.target.find('/', 1);
-  if (!head.target.starts_with('/') || end == std::string_view::npos || !same(head.target.substr(1, end - 1), site.token))
-    return refused(403, "the address lacks the token: take the one that warpfold serve printed");
+  if (!head.target.starts_with('/') || end == std::string_view::npos)
+    return refused(403,
+                   "the address has no token: open the whole address that warpfold serve printed in its terminal, "
+                   "http://127.0.0.1:PORT/TOKEN/");
+  if (!same(head.target.substr(1, end - 1), site.token))
+    return refused(403,
+                   "the token in the address is not that of this server, which has a new one after each start: open the address "
+                   "that warpfold serve printed in its terminal, http://127.0.0.1:PORT/TOKEN/");
   constexpr std::string_view kScheme = "http://";
   if (head.origin && *head.origin != std::string(kScheme).append(head.host)) return refused(403, "a foreign origin");
   if (head.fetch_site && *head.fetch_site != "same-origin" && *head.fetch_site != "none") return refused(403, "a foreign site");

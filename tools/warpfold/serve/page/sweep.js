@@ -49,9 +49,12 @@ async function sweep() {
   }
 }
 
+const kernelsOf = ([row]) => Object.keys(row ?? {}).flatMap((column) => column.match(/^(.*)_bound_by$/)?.slice(1) ?? []);
+
 function table(rows, axes) {
-  return details('Figures of the sweep', dataTable('The sweep', [...axes.map(({path}) => ({name: path, text: true})), {name: 'policy', text: true}, {name: 'total', unit: 'us'}],
-    rows.map((row) => [...axes.map(({path}) => row[path]), row.policy, decimals(2)(Number(row.total_time_us))])));
+  return details('Figures of the sweep', dataTable('The sweep', [...axes.map(({path}) => ({name: path, text: true})), {name: 'policy', text: true}, {name: 'total', unit: 'us'},
+    ...kernelsOf(rows).map((kernel) => ({name: `${kernel} bound by`, text: true}))],
+    rows.map((row) => [...axes.map(({path}) => row[path]), row.policy, decimals(2)(Number(row.total_time_us)), ...kernelsOf(rows).map((kernel) => row[`${kernel}_bound_by`])])));
 }
 
 // Draws the total time over one axis, with a line for each policy.

@@ -66,8 +66,8 @@ function drawKernels(result) {
     ], says, 'tall'), el('span', {class: 'number'}, `${timeText(kernel.time_us)}, ${decimals(2)(kernel.slowdown_vs_solo)} x alone`)];
   });
   return [el('div', {class: 'rows'}, ...rows), paragraph('Grey: the time that the kernel needs alone. A line marks the end in the baseline.'),
-    details('Table', dataTable('Kernels', [{name: 'kernel', text: true}, {name: 'time', unit: 'us'}, {name: 'slowdown', unit: 'times'}, {name: 'CTAs'}, {name: 'CTAs an SM'},
-      {name: 'limited by', text: true}, {name: 'warps an SM'}, {name: 'bound by, alone', text: true}],
+    details('Table', dataTable('Kernels', [{name: 'kernel', text: true}, {name: 'time', unit: 'us'}, {name: 'slowdown', unit: 'times'}, {name: 'CTAs'}, {name: 'CTAs/SM that fit'},
+      {name: 'occupancy limit', text: true}, {name: 'mean warps/SM'}, {name: 'bound by', text: true}],
     result.kernels.map((kernel) => [kernel.name, decimals(2)(kernel.time_us), decimals(3)(kernel.slowdown_vs_solo), count(kernel.ctas),
       String(kernel.occupancy.ctas_per_sm_limit), kernel.occupancy.limiter, decimals(2)(kernel.occupancy.average_warps), kernel.bound_by])))];
 }
