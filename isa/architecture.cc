@@ -271,8 +271,12 @@ std::unexpected<Diagnostic> Architecture::unknown(std::string_view mnemonic) con
     for (const Family::Member& member : family->second.members) {
       known += (known.empty() ? "" : ", ") + opcodes_[member.row].name;
     }
-    return fail(escape::quoted(mnemonic) + ": what " + std::string(base) + " costs hangs on its shape and type, and the table of " +
-                name_ + " has no such one; it has " + known);
+    const char* separator = "; modifiers that do not change the cost: ";
+    for (const std::string& modifier : family->second.indifferent) {
+      known += separator + modifier;
+      separator = ", ";
+    }
+    return fail("unknown modifiers of " + escape::quoted(mnemonic) + "; " + name_ + " has " + known);
   }
   std::vector<std::string> names;
   for (const OpcodeInfo& info : opcodes_) names.push_back(info.name);

@@ -7,7 +7,6 @@
 namespace warpfold::sass {
 namespace {
 
-constexpr uint64_t kInstructionBytes = 16;
 constexpr int kDeepest = 64;
 
 struct Place {
