@@ -92,8 +92,8 @@ TEST(Architecture, FunctionsOfMufuAreKnown) {
     for (const char* mnemonic : {"MUFU.FOO", "MUFU.EX", "MUFU.EX2.F61"}) EXPECT_FALSE(architecture.resolve(mnemonic)) << name;
   }
   EXPECT_EQ(
-      Architecture::find("sm_90").value()->resolve("MUFU.FOO").error().message,
-      "unknown modifiers of \"MUFU.FOO\"; sm_90 has MUFU; modifiers that do not change the cost: COS, SIN, EX2, LG2, RCP, RSQ, "
+      Architecture::find("sm_80").value()->resolve("MUFU.FOO").error().message,
+      "unknown modifiers of \"MUFU.FOO\"; sm_80 has MUFU; modifiers that do not change the cost: COS, SIN, EX2, LG2, RCP, RSQ, "
       "RCP64H, RSQ64H, SQRT, TANH, F16, F16x2, BF16, BF16x2, BF16_V2");
 }
 

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "configs/escape/quoted.h"
+#include "traces/import/listing.h"
 #include "traces/import/other_forms.h"
 
 namespace warpfold::sass {
