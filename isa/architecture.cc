@@ -20,6 +20,9 @@ namespace {
 static_assert(table::PipeName_ARRAYSIZE == kPipes);
 static_assert(table::Behaviour_ARRAYSIZE == enum_size<Behaviour>());
 
+// Consumer of a predicate: @P on any instruction.
+constexpr std::string_view kGuard = "guard";
+
 using Numbers = google::protobuf::RepeatedField<uint32_t>;
 
 ByWidth by_width(const Numbers& values) {
@@ -35,12 +38,13 @@ std::vector<uint8_t> small_numbers(const Numbers& values) {
   return result;
 }
 
-// Expands a latency row to one entry per consumer class. A named consumer takes precedence over "*".
+// Expands a latency row to one entry per consumer. "*" fills the latency classes that the row does not name.
 Expected<std::vector<uint8_t>> spread_row(const google::protobuf::RepeatedPtrField<table::LatencyTo>& row,
                                           const std::vector<std::string>& consumers, const std::string& producer) {
   std::vector<uint8_t> cycles(consumers.size(), 0);
   for (const table::LatencyTo& entry : row) {
-    if (entry.consumer() == "*") std::ranges::fill(cycles, static_cast<uint8_t>(entry.cycles()));
+    if (entry.consumer() != "*") continue;
+    for (size_t i = 0; i < consumers.size(); ++i) cycles[i] = consumers[i] == kGuard ? 0 : static_cast<uint8_t>(entry.cycles());
   }
   for (const table::LatencyTo& entry : row) {
     if (entry.consumer() == "*") continue;
@@ -72,7 +76,6 @@ OpcodeInfo opcode_info(const table::Opcode& row, const std::string& name, uint8_
   info.compiler_port = row.compiler_port();
   if (row.has_compiler_interval_cycles()) info.compiler_interval = static_cast<uint8_t>(row.compiler_interval_cycles());
   info.also_blocks_fma_lite = row.also_blocks_fma_lite();
-  info.extra_source_cycles = static_cast<uint8_t>(row.extra_source_cycles());
   if (row.has_minimum_stall_cycles()) info.minimum_stall = static_cast<uint8_t>(row.minimum_stall_cycles());
   info.predicate_destinations = static_cast<uint8_t>(row.predicate_destinations());
   info.source_slots = small_numbers(row.source_slots());
@@ -158,7 +161,7 @@ Expected<Architecture> Architecture::parse(const std::string& file, std::string_
   result.name_ = source.architecture();
   for (const table::LatencyClass& row : source.latency_class()) result.latency_class_names_.push_back(row.name());
   std::vector<std::string> consumers = result.latency_class_names_;
-  consumers.push_back("guard");
+  consumers.emplace_back(kGuard);
   for (const table::LatencyClass& row : source.latency_class()) {
     auto registers = spread_row(row.register_result(), result.latency_class_names_, row.name());
     if (!registers) return fail_here(registers.error());
@@ -203,8 +206,7 @@ Expected<Architecture> Architecture::parse(const std::string& file, std::string_
     // A later write with no latency must land one cycle after this one.
     int longest = std::max(result.guard_latency(producer), result.write_latency(producer) + 1);
     for (const OpcodeInfo& consumer : result.opcodes_) {
-      longest = std::max({longest, result.register_latency(producer, consumer), result.predicate_latency(producer, consumer),
-                          result.guard_latency(producer) + consumer.extra_source_cycles});
+      longest = std::max({longest, result.register_latency(producer, consumer), result.predicate_latency(producer, consumer)});
     }
     result.longest_latency_ = std::max(result.longest_latency_, longest);
   }
@@ -269,8 +271,12 @@ std::unexpected<Diagnostic> Architecture::unknown(std::string_view mnemonic) con
     for (const Family::Member& member : family->second.members) {
       known += (known.empty() ? "" : ", ") + opcodes_[member.row].name;
     }
-    return fail(escape::quoted(mnemonic) + ": what " + std::string(base) + " costs hangs on its shape and type, and the table of " +
-                name_ + " has no such one; it has " + known);
+    const char* separator = "; modifiers that do not change the cost: ";
+    for (const std::string& modifier : family->second.indifferent) {
+      known += separator + modifier;
+      separator = ", ";
+    }
+    return fail("unknown modifiers of " + escape::quoted(mnemonic) + "; " + name_ + " has " + known);
   }
   std::vector<std::string> names;
   for (const OpcodeInfo& info : opcodes_) names.push_back(info.name);
@@ -280,11 +286,11 @@ std::unexpected<Diagnostic> Architecture::unknown(std::string_view mnemonic) con
 }
 
 int Architecture::register_latency(const OpcodeInfo& producer, const OpcodeInfo& consumer) const {
-  return register_latency_[producer.latency_class][consumer.latency_class] + consumer.extra_source_cycles;
+  return register_latency_[producer.latency_class][consumer.latency_class];
 }
 
 int Architecture::predicate_latency(const OpcodeInfo& producer, const OpcodeInfo& consumer) const {
-  return predicate_latency_[producer.latency_class][consumer.latency_class] + consumer.extra_source_cycles;
+  return predicate_latency_[producer.latency_class][consumer.latency_class];
 }
 
 int Architecture::guard_latency(const OpcodeInfo& producer) const { return guard_latency_[producer.latency_class]; }

@@ -36,7 +36,6 @@ struct OpcodeInfo {
   std::string compiler_port;
   uint8_t compiler_interval = 1;
   bool also_blocks_fma_lite = false;
-  uint8_t extra_source_cycles = 0;
   uint8_t minimum_stall = 1;
   uint8_t predicate_destinations = 0;  // most predicates that may follow the first written register as further results
   std::vector<uint8_t> source_slots;   // register-file cache slot of each source; empty: 0, 1, 2

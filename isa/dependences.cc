@@ -108,7 +108,7 @@ class Walk {
 
   int latency(const Writer& writer, const OpcodeInfo& consumer, const Access& read) const {
     const OpcodeInfo& producer = info(writer.at);
-    if (read.guard) return architecture_.guard_latency(producer) + consumer.extra_source_cycles;
+    if (read.guard) return architecture_.guard_latency(producer);
     if (is_predicate(read.number)) return architecture_.predicate_latency(producer, consumer);
     const bool early_word = writer.access.words == 2 && writer.access.word == 0;
     return architecture_.register_latency(producer, consumer) - (early_word ? producer.low_word_earlier : 0);

@@ -55,6 +55,7 @@ std::vector<Case> cases() {
       {"NoExit", trace_header() + thread_block(0, {"0010 ffffffff 1 R1 MOV 0 0 0\n"}), 23, "does not end with EXIT"},
       {"ExitOfNoLane", trace_header() + thread_block(0, {"0010 00000000 0 EXIT 0 0 0\n"}), 23, "does not end with EXIT"},
       {"Opcode", replaced(kGood, "MOV", "MOW"), 21, "MOW"},
+      {"Modifier", replaced(kGood, "MOV", "MUFU.FOO"), 21, "unknown modifiers of \"MUFU.FOO\""},
       {"Addresses", replaced(kGood, "1 R1 MOV 0 0 0", "1 R1 LDG.E 1 R2 4 0 0x10 0x20 0"), 21, "the mask has 32 lanes"},
       {"Count", replaced(kGood, "insts = 2", "insts = 3"), 24, "its insts line says 3"},
       {"OtherCta", replaced(kGood, "thread block = 0,0,0", "thread block = 5,0,0"), 17, "outside the header's grid"},

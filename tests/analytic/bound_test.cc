@@ -149,6 +149,24 @@ struct Busy {
   Lines lines;
 };
 
+// The limiter is the busier bank's reads over its ports; a simulation's share is that of the ports of both banks.
+TEST(RegisterReadPorts, OfOneBankAreFullAtHalfOfTheCapacity) {
+  const auto shares = [](std::string_view instruction) {
+    const traces::Kernel kernel = on_all_sub_cores("sm_90", 32, loop(400, {op(instruction)}));
+    const configs::Gpu gpu = one_sm("h100_sxm");
+    const sim::Outcome outcome = replay(gpu, kernel).outcome;
+    const auto use = std::ranges::find(outcome.resources, "register_read_ports", &sim::ResourceUse::name);
+    const double limiter = sim::limiters_of(gpu, kernel)->cycles_of("register_read_ports");
+    return std::pair(static_cast<double>(use->busy) / static_cast<double>(use->capacity),
+                     limiter / static_cast<double>(outcome.total_cycles));
+  };
+  const auto [one_bank, busier] = shares("FFMA R8, R2, R4, R6");
+  EXPECT_NEAR(one_bank, busier / 2, 1e-6);
+  EXPECT_GT(busier, 0.9);
+  const auto [even, either] = shares("FADD R8, R2, R3");
+  EXPECT_NEAR(even, either, 1e-6);
+}
+
 class BusyResource : public testing::TestWithParam<Busy> {};
 
 TEST_P(BusyResource, IsItsKernelsFirstLimiterAndNearItsTime) {

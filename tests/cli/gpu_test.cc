@@ -95,7 +95,36 @@ TEST_F(GpuCommand, NamesTheTilesThatAFasterTensorCoreStarves) {
   EXPECT_THAT(faster.out, testing::Not(HasSubstr("m64n32")));  // starved in the base as well
   const Ended fed = run({"gpu", "new", "fed", "--base", "h100_sxm", "--set", "sm.tensor.scale=1.5", "--set",
                          "sm.shared_memory.scale=1.5", "-o", "fed.textproto"});
-  EXPECT_EQ(fed.out, "");
+  EXPECT_THAT(fed.out, testing::Not(HasSubstr("operands")));
+}
+
+TEST_F(GpuCommand, StatesWhatANewMachineRestsOn) {
+  const auto said = [this](std::vector<std::string> settings) {
+    std::vector<std::string> arguments{"gpu", "new", "n", "--base", "h100_sxm", "-o", "n.textproto"};
+    for (const std::string& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
+    const Ended ended = run(arguments);
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    return ended.out;
+  };
+  EXPECT_EQ(said({"sm_count=120"}), "");
+  EXPECT_EQ(said({"dram.bandwidth_gb_per_s=4000", "data_sheet.memory_gb_per_s=4000"}),
+            "n.textproto: dram.bandwidth_gb_per_s 4000 is that of the pins; reads alone achieve the base's 95 % of it, 3800 GB/s "
+            "(dram.efficiency_percent)\n");
+  EXPECT_EQ(
+      said({"dram.bandwidth_gb_per_s=4000", "dram.efficiency_percent=90"}),
+      "n.textproto: dram.bandwidth_gb_per_s is 4000 and data_sheet.memory_gb_per_s 3350: the first is simulated, and a result "
+      "above the second carries a warning\n");
+  EXPECT_EQ(said({"clock_mhz=1980"}),
+            "n.textproto: clock_mhz 1980 is not below data_sheet.tensor_clock_mhz, 1830: is it the boost clock? The clock that "
+            "tensor-heavy kernels sustain is 1600 of 1830 on the base\n");
+  EXPECT_EQ(said({"clock_mhz=1700"}), "");
+  EXPECT_EQ(said({"data_sheet.tensor_clock_mhz=2000"}),
+            "n.textproto: clock_mhz stays at the base's 1600; the clock of the data sheet is not simulated\n");
+  // FFMA holds the pipe for 2 cycles: at 1.5 times the rate for 1.333, which is 2 again.
+  const std::string rates = said({"sub_core.fma_heavy.scale=1.5"});
+  EXPECT_THAT(rates, testing::StartsWith("n.textproto: sub_core.fma_heavy.scale 1.5: cycles of an instruction are rounded up: "));
+  EXPECT_THAT(rates, HasSubstr(" 1.333 to 2"));
+  EXPECT_EQ(said({"sub_core.fma_heavy.scale=2"}).find("1.333"), std::string::npos);
 }
 
 // The copy is bound by DRAM, the random numbers by the SM.

@@ -203,6 +203,34 @@ TEST_F(Kinds, ThatACommandDoesNotTakeAreNamed) {
   EXPECT_THAT(error({"simulate", listing}), StartsWith(listing + " is a SASS listing, and simulate takes a scenario;"));
 }
 
+// A listing and a trace in place of a scenario: the refusal ends with a scenario that runs them.
+TEST_F(Kinds, OfOneKernelAreRefusedWithAScenarioOfIt) {
+  const auto pasted = [this](const std::string& file, const std::string& before) {
+    const Ended ended = run({"simulate", file});
+    EXPECT_EQ(ended.exit_code, 2);
+    EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
+    const size_t at = ended.err.find(before + ": name: ");
+    if (at == std::string::npos) ADD_FAILURE() << ended.err;
+    return at == std::string::npos ? std::string() : ended.err.substr(at + before.size() + 2);
+  };
+  write("k.sass", "Function : first\n/*0000*/ IADD3 R1, R2, R3, RZ ;\n/*0010*/ EXIT ;\nFunction : second\n/*0000*/ EXIT ;\n");
+  const std::string of_listing = pasted("k.sass", "; this file is one, with the kernel's own grid and block");
+  EXPECT_THAT(of_listing, HasSubstr("listing { path: \"k.sass\" description { function: \"first\" architecture: \"sm_90\" grid"));
+  write("of_listing.textproto", of_listing);
+  EXPECT_EQ(run({"simulate", "of_listing.textproto"}).exit_code, 0);
+
+  ASSERT_EQ(run({"trace", "write", "s.textproto", "--output", "k.wft"}).exit_code, 0);
+  const std::string of_trace = pasted("k.wft", "; this file is one");
+  EXPECT_THAT(of_trace, StartsWith("name: \"k\" gpu_file: \"h100_sxm\" kernel { name: \"k\" trace { path: \"k.wft\" kernel: "));
+  write("of_trace.textproto", of_trace);
+  EXPECT_EQ(run({"simulate", "of_trace.textproto"}).exit_code, 0);
+
+  write("kernel-1.traceg", "-kernel name = k\n-binary version = 80\n");
+  const std::string of_recorded =
+      pasted("kernel-1.traceg", "; after warpfold import-trace kernel-1.traceg --output kernel-1.wft this file is one");
+  EXPECT_THAT(of_recorded, HasSubstr("gpu_file: \"a100_sxm\" kernel { name: \"kernel-1\" trace { path: \"kernel-1.wft\" } }"));
+}
+
 TEST_F(Kinds, WithAMistakeAreReadAsTheCommandTakesThem) {
   write("broken.textproto", "gpu_file: \"h100_sxm\"\nkernl {}\n");
   EXPECT_THAT(run({"simulate", "broken.textproto"}).err, StartsWith("broken.textproto:2:1: unknown field \"kernl\" in Scenario"));

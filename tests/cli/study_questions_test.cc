@@ -113,6 +113,7 @@ TEST_F(StudyQuestions, LeastValueByBisection) {
   ASSERT_EQ(found.size(), 3);
   EXPECT_EQ(found[0], "heads,least gpu.sm_count");
   EXPECT_EQ(read("out/never.csv"), "heads,least gpu.sm_count\n2,\n4,\n");
+  EXPECT_THAT(run({"study", "study.textproto"}).out, HasSubstr("\nLeast gpu.sm_count such that total_time_us <= 2\n  heads"));
   // The value is right: its run is fast enough, and that of the value before is not.
   for (size_t i = 1; i < found.size(); ++i) {
     const auto row = cells(found[i]);
@@ -135,6 +136,7 @@ TEST_F(StudyQuestions, FrontOfTimeAgainstSms) {
   const Ended ended = run({"study", "study.textproto", "--output", "out"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, StartsWith("out/front.svg  Time against SMs\n\nPareto front front: "));
+  EXPECT_THAT(run({"study", "study.textproto"}).out, HasSubstr(ended.out.substr(ended.out.find("\nPareto front"))));
   EXPECT_THAT(read("out/front.svg"), HasSubstr("Pareto front"));
   const auto front = lines_of(read("out/front.csv"));
   EXPECT_EQ(front.front(), "gpu.sm_count,policy,total_time_us,error_bound,label");
@@ -276,8 +278,10 @@ TEST_F(StudyQuestions, RefusesOptionsThatDoNotGoTogether) {
   EXPECT_EQ(error({"--wait"}), "--wait goes with --slurm\n");
   EXPECT_EQ(error({"--partition", "cpu"}), "--partition goes with --slurm\n");
   EXPECT_EQ(error({"--slurm", "--collect"}), "--collect draws a study that --slurm submitted: give one of the two\n");
-  EXPECT_EQ(error({"--slurm", "--array-size", "0"}), "--array-size takes a number from 1, not \"0\"\n");
-  EXPECT_EQ(error({"--collect"}), "--collect: 0 of 1 points are in study/points\n");
+  EXPECT_EQ(error({"--slurm", "--output", "out", "--array-size", "0"}), "--array-size takes a number from 1, not \"0\"\n");
+  EXPECT_EQ(error({"--collect", "--output", "out"}), "--collect: 0 of 1 points are in out/points\n");
+  EXPECT_EQ(error({"--slurm"}), "--slurm goes with --output FOLDER, where the tasks keep their points\n");
+  EXPECT_EQ(error({"--collect"}), "--collect goes with --output FOLDER, where the tasks keep their points\n");
   write("study.textproto", "scenario_file: \"s.textproto\"\naxis { name: \"heads\" value: \"1\" }\nwhere: \"heads > 1\"\n");
   EXPECT_EQ(error({}), "study study: no point of its grid is left\n");
 }

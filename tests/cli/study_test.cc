@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <set>
 #include <sstream>
 
 #include "program.h"
@@ -74,6 +76,36 @@ TEST_F(Study, WritesATableAndAPictureForEachFigure) {
   ASSERT_EQ(times.size(), 3);
   const auto row = cells(times[2]);
   EXPECT_NEAR(std::stod(row[4]) / std::stod(row[3]), std::stod(row[5]), 1e-3);  // slowdown: time over time alone
+}
+
+// Without a folder, the same points as a table.
+TEST_F(Study, PrintsItsPointsAndKeepsNoFolderUnlessAskedTo) {
+  const std::string csv = run({"study", "study.textproto", "--output", "out", "--format", "csv"}).out;
+  std::filesystem::remove_all(path("work/out"));
+  const auto files = [this] {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path("work"))) names.insert(entry.path().filename().string());
+    return names;
+  };
+  const auto before = files();
+  const Ended ended = run({"study", "study.textproto"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const auto words = [](const std::string& line) {
+    std::istringstream text(line);
+    return std::vector<std::string>(std::istream_iterator<std::string>(text), {});
+  };
+  std::istringstream table(ended.out);
+  std::istringstream rows(csv);
+  size_t compared = 0;
+  for (std::string line, row; std::getline(table, line) && std::getline(rows, row) && !line.empty(); ++compared) {
+    const auto first = words(line);
+    const auto expected = cells(row);
+    ASSERT_GE(first.size(), 4U) << line;
+    for (size_t i = 0; i < 4; ++i) EXPECT_EQ(first[i], expected[i]) << line;
+  }
+  EXPECT_GT(compared, 4U);
+  EXPECT_EQ(run({"study", "study.textproto", "--format", "csv"}).out, csv);
+  EXPECT_EQ(files(), before);
 }
 
 TEST_F(Study, SaysWhatTheScenarioSays) {

@@ -217,8 +217,16 @@ TEST(Diagnostics, SharedAccessesBehindLoadedGuardsAsk) {
 }
 
 TEST(Diagnostics, MissingParametersAreNamed) {
-  EXPECT_THAT(message_of(import_lines("ISETP.GT.AND P0, PT, RZ, c[0x0][0x170], PT ;\n@P0 EXIT ;\nEXIT ;\n", kLaunch)),
-              HasSubstr("c[0x0][0x170], a parameter that the launch description does not give"));
+  const auto message = [](const std::string& constant) {
+    return message_of(import_lines("ISETP.GT.AND P0, PT, RZ, " + constant + ", PT ;\n@P0 EXIT ;\nEXIT ;\n", kLaunch));
+  };
+  EXPECT_THAT(
+      message("c[0x0][0x170]"),
+      HasSubstr("hangs on ISETP in line 2, which the listing does not know: c[0x0][0x170], a parameter at offset 16 that the "
+                "launch description does not give: parameter { offset: 16 value: N } (a pointer: array: \"NAME\")"));
+  EXPECT_THAT(message("c[0x0][R2+0x170]"),
+              HasSubstr("a parameter that a register selects and the launch description does not give"));
+  EXPECT_THAT(message("c[0x0][0x44]"), HasSubstr("c[0x0][0x44], which the driver sets"));
 }
 
 // Lane 0 leaves, so that its registers are never written; the other lanes' values hang on a constant.
@@ -256,6 +264,10 @@ TEST(Diagnostics, BrokenListings) {
   EXPECT_THAT(message_of(import_lines("MOV R1, RZ\nEXIT ;\n", kLaunch)), HasSubstr("breaks off"));
   EXPECT_THAT(message_of(import_lines("MOV R1, RZ ;\n", kLaunch)), HasSubstr("runs past its last instruction"));
   EXPECT_THAT(message_of(import_lines("BRA `(.L_9) ;\nEXIT ;\n", kLaunch)), HasSubstr("no label .L_9"));
+  EXPECT_THAT(message_of(import_lines("BRA 0x18 ;\nNOP ;\nEXIT ;\n", kLaunch)),
+              StartsWith("kernel.sass:2:1: BRA: no instruction begins at its target; instructions of kernel begin every 16 bytes"));
+  EXPECT_TRUE(import_lines("BRA 0x20 ;\nNOP ;\nEXIT ;\n", kLaunch));
+  EXPECT_THAT(message_of(import_lines("BRA 0x40 ;\nEXIT ;\n", kLaunch)), HasSubstr("BRA leaves function kernel"));
   EXPECT_THAT(message_of(import_lines("BRX R4 -0x10 ;\nEXIT ;\n", kLaunch)), HasSubstr("hangs on a register"));
   EXPECT_THAT(message_of(import_lines("/*0000*/ MOV R1, RZ ; /* 0x123 */\nEXIT ;\n", kLaunch)),
               HasSubstr("second word of the encoding"));

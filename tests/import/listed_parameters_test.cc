@@ -52,6 +52,20 @@ TEST(ListedParameters, SayWhatTheDescriptionDoesNot) {
   EXPECT_EQ(traces::issued_instructions(imported->kernel), 8U);
 }
 
+TEST(ListedParameters, ThatAreMissingAreNamedByTheirPlace) {
+  EXPECT_THAT(
+      message_of(import_with("parameter { value: 1 }")),
+      HasSubstr("c[0x0][0x164], parameter 2 of 4 at offset 4 that the launch description does not give: parameter { offset: 4 "
+                "value: N }"));
+  // The high word of a parameter of eight bytes, and a word of a struct.
+  EXPECT_THAT(
+      message_of(import_with("parameter { value: 1 } parameter { value: 9 }")),
+      HasSubstr("c[0x0][0x174], parameter 4 of 4 at offset 16 that the launch description does not give: parameter { offset: "
+                "16 value: N } (a pointer: array: \"NAME\")"));
+  EXPECT_THAT(message_of(import_with("parameter { value: 1 } parameter { value: 9 }", {{0, 1}, {4, 4}, {8, 8}, {16, 16}})),
+              HasSubstr("c[0x0][0x174], parameter 4 of 4 at offset 20 that"));
+}
+
 TEST(ListedParameters, ThatContradictTheDescriptionAreSaidWithIt) {
   EXPECT_THAT(
       message_of(import_with("parameter { value: 1 bytes: 4 } parameter { value: 9 }")),

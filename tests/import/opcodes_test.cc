@@ -129,7 +129,9 @@ TEST(Opcodes, UnknownOnesStopWhatReachesThem) {
   EXPECT_EQ(issued(code("LT"), launch), 3U);
   EXPECT_THAT(message_of(import_lines(code("GT"), launch)), StartsWith("kernel.sass:4:1: unknown opcode \"FRABJOUS\" of sm_80"));
   EXPECT_THAT(message_of(import_lines("HMMA.16816.F32.E4M3 R4, R8, R12, R4 ;\nEXIT ;\n", launch)),
-              HasSubstr("what HMMA costs hangs on its shape and type"));
+              StartsWith("kernel.sass:2:1: unknown modifiers of \"HMMA.16816.F32.E4M3\"; sm_80 has HMMA"));
+  EXPECT_THAT(message_of(import_lines("@P0 MUFU.FOO R1, R2 ;\nEXIT ;\n", launch)),
+              StartsWith("kernel.sass:2:5: unknown modifiers of \"MUFU.FOO\""));
   EXPECT_THAT(message_of(import_lines("MOV R1, (R2 ;\nEXIT ;\n", launch)), HasSubstr("unbalanced brackets"));
 }
 

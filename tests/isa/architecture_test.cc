@@ -80,9 +80,21 @@ TEST(Architecture, ShapesAndTypesWithoutARowAreUnknown) {
                                                                  {"sm_89", "QMMA.SF.16832.F32.E4M3.E4M3.E8"}};
   for (const auto& [name, mnemonic] : unknown) EXPECT_FALSE(Architecture::find(name).value()->resolve(mnemonic)) << mnemonic;
   EXPECT_EQ(Architecture::find("sm_70").value()->resolve("HMMA.16816.F32").error().message,
-            "\"HMMA.16816.F32\": what HMMA costs hangs on its shape and type, and the table of sm_70 has no such one; it has "
-            "HMMA.884.F32, "
-            "HMMA.884.F16");
+            "unknown modifiers of \"HMMA.16816.F32\"; sm_70 has HMMA.884.F32, HMMA.884.F16; modifiers that do not change the cost: "
+            "BF16, F32, F16, STEP0, STEP1, STEP2, STEP3");
+}
+
+TEST(Architecture, FunctionsOfMufuAreKnown) {
+  for (const std::string& name : Architecture::known()) {
+    const Architecture& architecture = *Architecture::find(name).value();
+    for (const char* mnemonic : {"MUFU.RCP", "MUFU.EX2", "MUFU.EX2.F16", "MUFU.TANH.BF16", "MUFU.RSQ64H"})
+      EXPECT_TRUE(architecture.resolve(mnemonic)) << name << " " << mnemonic;
+    for (const char* mnemonic : {"MUFU.FOO", "MUFU.EX", "MUFU.EX2.F61"}) EXPECT_FALSE(architecture.resolve(mnemonic)) << name;
+  }
+  EXPECT_EQ(
+      Architecture::find("sm_80").value()->resolve("MUFU.FOO").error().message,
+      "unknown modifiers of \"MUFU.FOO\"; sm_80 has MUFU; modifiers that do not change the cost: COS, SIN, EX2, LG2, RCP, RSQ, "
+      "RCP64H, RSQ64H, SQRT, TANH, F16, F16x2, BF16, BF16x2, BF16_V2");
 }
 
 // Interval of the input latch by chip: hardware_facts' measured pipe occupancy.

@@ -20,10 +20,10 @@ std::string describe(const RecordedLoop& loop, const BrokenDependence& broken) {
          std::to_string(broken.given);
 }
 
-std::vector<Instruction> assemble(const std::vector<std::string>& lines) {
+std::vector<Instruction> assemble(const std::vector<std::string>& lines, const std::string& architecture = "sm_90") {
   std::vector<Instruction> code;
   for (const std::string& line : lines)
-    code.push_back(parse_instruction(*Architecture::find("sm_90").value(), line, "test", 1).value());
+    code.push_back(parse_instruction(*Architecture::find(architecture).value(), line, "test", 1).value());
   return code;
 }
 
@@ -54,7 +54,42 @@ TEST(ControlCodes, DependentIssueDistances) {
   EXPECT_THAT(stalls({"IMAD.WIDE.U32 R4, R1, R3, RZ", "LOP3.LUT R6, R4, R3, RZ, 0x96, !PT", "EXIT"}), ElementsAre(3, 1, 5));
   EXPECT_THAT(stalls({"IMAD.WIDE.U32 R4, R1, R3, RZ", "LOP3.LUT R6, R5, R3, RZ, 0x96, !PT", "EXIT"}), ElementsAre(5, 1, 5));
   EXPECT_THAT(stalls({"ISETP.GE.AND P0, PT, R1, R2, PT", "@P0 IADD3 R3, R4, R5, RZ", "EXIT"}), ElementsAre(13, 1, 5));
-  EXPECT_THAT(stalls({"ISETP.GE.AND P0, PT, R1, R2, PT", "@P0 BRA `(.L)", "EXIT"}), ElementsAre(15, 5, 5));
+  EXPECT_THAT(stalls({"ISETP.GE.AND P0, PT, R1, R2, PT", "@P0 BRA `(.L)", "EXIT"}), ElementsAre(13, 5, 5));
+}
+
+// The least distances that ptxas keeps between a predicate and the guard of a branch: CUDA 13.0, sm_70: CUDA 12.4.
+TEST(ControlCodes, GuardsOfBranchesWaitAsInCompiledCode) {
+  struct Row {
+    const char* architecture;
+    const char* writer;
+    int cycles;
+  };
+  const char* integer = "ISETP.GE.AND P0, PT, R1, R2, PT";
+  const char* logic = "PLOP3.LUT P0, PT, P1, P2, PT, 0x80, 0x0";
+  const char* half = "HSETP2.GT.AND P0, PT, R1.H0_H0, R2.H0_H0, PT";
+  const char* fp64 = "DSETP.GEU.AND P0, PT, R2, R4, PT";
+  for (const Row& row : std::vector<Row>{{"sm_70", integer, 12},
+                                         {"sm_70", fp64, 15},
+                                         {"sm_75", integer, 12},
+                                         {"sm_75", logic, 12},
+                                         {"sm_75", half, 14},
+                                         {"sm_80", integer, 13},
+                                         {"sm_80", logic, 13},
+                                         {"sm_80", half, 13},
+                                         {"sm_80", fp64, 14},
+                                         {"sm_86", integer, 13},
+                                         {"sm_89", integer, 13},
+                                         {"sm_90", integer, 13},
+                                         {"sm_90", fp64, 14},
+                                         {"sm_100", integer, 13},
+                                         {"sm_103", integer, 13},
+                                         {"sm_120", integer, 13}}) {
+    for (const char* reader : {"@!P0 BRA `(.L)", "@P0 EXIT", "@P0 IADD3 R6, R7, R8, RZ"}) {
+      std::vector<Instruction> code = assemble({row.writer, reader, "EXIT"}, row.architecture);
+      assign_control_codes(*Architecture::find(row.architecture).value(), code, false);
+      EXPECT_EQ(code[0].control.stall, row.cycles) << row.architecture << ": " << row.writer << " -> " << reader;
+    }
+  }
 }
 
 TEST(ControlCodes, PortsKeepIndependentInstructionsApart) {

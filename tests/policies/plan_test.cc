@@ -12,8 +12,11 @@
 namespace warpfold::policies {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
 
 TEST(Registry, HasEveryPolicyOnceAndSaysWhatItIs) {
   const auto* kinds = configs::PolicyKind_descriptor();
@@ -65,12 +68,32 @@ TEST(SmPartition, GivesStreamsBlocksAndKernelsWithoutPartnersTheChip) {
   // A persistent launch is as large as its set.
   EXPECT_EQ(kernel(equal, "qkv").ctas(), 6);
   EXPECT_EQ(kernel(equal, "reader").ctas(), 12);
+  const std::string half = "no sm_share, so a set of 6 SMs: an equal part of 12 SMs among 2 streams";
+  EXPECT_THAT(kernel(equal, "qkv").assumed, Contains(half));
+  EXPECT_THAT(kernel(equal, "rng").assumed, Contains(half));
+  EXPECT_THAT(kernel(equal, "reader").assumed, IsEmpty());
 
   bench.policy("sm_share { kernel: \"rng\" percent: 25 }");
   const Plan quarter = bench.plan(configs::SM_PARTITION);
   EXPECT_EQ(quarter.kernels[0].sms.count, 9);
   EXPECT_EQ(quarter.kernels[1].sms.first, 9);
   EXPECT_EQ(quarter.kernels[1].sms.count, 3);
+  EXPECT_THAT(kernel(quarter, "qkv").assumed, Contains("no sm_share, so a set of 9 SMs: what the other shares leave"));
+  EXPECT_THAT(kernel(quarter, "rng").assumed, Not(Contains(HasSubstr("no sm_share"))));
+}
+
+// A set that other kernels of the stream determine, and sizes that the driver makes.
+TEST(SmPartition, StatesWhyAKernelHasItsSet) {
+  Bench bench(132);
+  bench.add(gemm("first", "stream: 0")).add(gemm("second", "stream: 0")).add(rng("stream: 1"));
+  bench.policy("sm_share { kernel: \"first\" sms: 96 }");
+  const Plan stated = bench.plan(configs::SM_PARTITION);
+  EXPECT_THAT(kernel(stated, "first").assumed, Not(Contains(HasSubstr("no sm_share"))));
+  EXPECT_THAT(kernel(stated, "second").assumed, Contains("no sm_share, so a set of 96 SMs: the widest share of its stream"));
+  bench.policy("");
+  const Plan equal = bench.plan(configs::SM_PARTITION);
+  EXPECT_THAT(kernel(equal, "first").assumed, Contains("no sm_share, so a set of 64 SMs: an equal part of 132 SMs among 2 "
+                                                       "streams, rounded to a size that the driver makes"));
 }
 
 TEST(SmPartition, RefusesMoreThanTheChip) {

@@ -190,6 +190,7 @@ const std::vector<Case>& cases() {
       {"LoopMissing", "loop steps", "loop", 17, 11, "expected the name of a parameter"},
       {"LoopNumber", "loop 2", "loop 2x", 29, 12, "expected trips, a number; found \"2x\""},
       {"Opcode", "IADD3 R4", "IADD4 R4", 16, 29, R"(unknown opcode "IADD4")"},
+      {"Modifier", "IADD3 R4", "MUFU.FOO R4", 16, 29, R"(unknown modifiers of "MUFU.FOO")"},
       {"Operand", "R4, R4, 0x1", "R4, R999, 0x1", 16, 39, "R999"},
       {"Control", "S04] IADD3", "S44] IADD3", 16, 25, "bad control code"},
       {"Effect", "{count=24}", "{cuont=24}", 14, 62, R"(unknown effect "cuont"; did you mean "count"?)"},

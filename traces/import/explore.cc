@@ -172,7 +172,7 @@ class Explorer {
 
   // Appends the number of questions, and returns all questions if requested.
   Diagnostic with_others(Diagnostic first, const Box& box) {
-    const std::vector<std::string> lines = question_lines(survey(box), ops_);
+    const std::vector<std::string> lines = question_lines(survey(box), ops_, launch_);
     const auto asked = std::ranges::count_if(lines, [](const std::string& line) { return line.starts_with("answer"); });
     if (asked > 1) first.message += "; the first of " + std::to_string(asked) + " questions, which warpfold import lists";
     if (questions_ != nullptr) *questions_ = lines;
@@ -242,7 +242,7 @@ class Explorer {
               ", which the listing does not know";
       if (std::ranges::any_of(origin.sources, [](const Source& source) { return source.text == "SR_SWINHI"; })) {
         text += ": it is in shared memory of the cluster, which loads and stores are not followed into";
-      } else if (const std::string constant = unknown_constant(origin); !constant.empty()) {
+      } else if (const std::string constant = unknown_constant(origin, launch_); !constant.empty()) {
         text += ": " + constant + (narrow_parameters() ? "; a char has bytes: 1, a short bytes: 2" : "");
       } else {
         text += ". Say what it loads: answer { line: " + std::to_string(origin.line) + " value: N }";

@@ -90,6 +90,8 @@ class Layout {
     if (abi_.cluster != 0) put_cluster();
     put(abi_.stack, {kStack});
     facts_.parameters = kConstantBank + abi_.parameters;
+    facts_.parameters_offset = abi_.parameters;
+    facts_.signature.assign(listed_.begin(), listed_.end());
     if (abi_.address_of_parameters != 0) {
       const uint64_t address = kConstantBank + abi_.parameters;
       put(abi_.address_of_parameters, {static_cast<uint32_t>(address)});

@@ -14,7 +14,6 @@
 namespace warpfold::sass {
 namespace {
 
-constexpr uint64_t kInstructionBytes = 16;  // sm_70 and later
 constexpr std::string_view kSourceLine = "//## File ";
 
 // Removes a comment /* ... */ from the end of the line and returns its word, the encoding.

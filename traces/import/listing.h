@@ -16,6 +16,8 @@
 
 namespace warpfold::sass {
 
+inline constexpr int kInstructionBytes = 16;  // sm_70 and later
+
 // An instruction of a listing, and the targets of its control flow.
 struct ListedInstruction {
   isa::Instruction instruction;

@@ -2,12 +2,12 @@
 #include <vector>
 
 #include "configs/escape/quoted.h"
+#include "traces/import/listing.h"
 #include "traces/import/other_forms.h"
 
 namespace warpfold::sass {
 namespace {
 
-constexpr uint64_t kInstructionBytes = 16;
 constexpr int kDeepest = 64;
 
 struct Place {

@@ -256,7 +256,12 @@ Expected<std::vector<Op>> decode(const Listing& listing, const Function& functio
     }
     if (offset < 0 || op.base == "RET") continue;
     const int64_t first = static_cast<int64_t>(function.code.front().offset);
-    const int64_t position = (offset - first) / 16;
+    if ((offset - first) % kInstructionBytes != 0) {
+      return fail_at(listing.file, listed.line, 1,
+                     escape::unquoted(op.instruction->mnemonic) + ": no instruction begins at its target; instructions of " +
+                         escape::unquoted(function.name) + " begin every " + std::to_string(kInstructionBytes) + " bytes");
+    }
+    const int64_t position = (offset - first) / kInstructionBytes;
     if (op.behaviour == isa::Behaviour::kBranch && (position < 0 || position >= static_cast<int64_t>(ops.size()))) {
       return fail_at(listing.file, listed.line, 1,
                      escape::unquoted(op.instruction->mnemonic) + " leaves function " + escape::unquoted(function.name));

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "traces/import/launch_facts.h"
 #include "traces/import/op.h"
 
 namespace warpfold::sass {
@@ -18,10 +19,10 @@ struct Question {
 
 // Names the unknown constant that an instruction reads, and the source that should state its value. Empty if it reads
 // none.
-std::string unknown_constant(const Op& op);
+std::string unknown_constant(const Op& op, const LaunchFacts& launch);
 
 // Returns the questions in the form of a launch description, one per line and kind, by rising lines, each with its
 // consequence. After them come the loads whose values would answer them.
-std::vector<std::string> question_lines(std::vector<Question> questions, const std::vector<Op>& ops);
+std::vector<std::string> question_lines(std::vector<Question> questions, const std::vector<Op>& ops, const LaunchFacts& launch);
 
 }  // namespace warpfold::sass

@@ -43,7 +43,8 @@ class Partition {
       : scenario_(scenario),
         chip_(scenario.gpu().sm_count()),
         graph_(scenario),
-        sets_(static_cast<size_t>(scenario.kernel_size())) {}
+        sets_(static_cast<size_t>(scenario.kernel_size())),
+        stated_(sets_.size()) {}
 
   Expected<std::vector<traces::SmRange>> divide() {
     if (const auto named = take_shares(); !named) return std::unexpected(named.error());
@@ -61,6 +62,18 @@ class Partition {
     return sets_;
   }
 
+  // Why kernel `k` has its set, unless the scenario states a share for it; empty if it does, or if it has the whole chip.
+  std::string assumed(size_t k) const {
+    if (sets_[k].count == 0 || stated_[k]) return "";
+    const std::string set = "no sm_share, so a set of " + std::to_string(sets_[k].count) + " SMs: ";
+    if (std::ranges::find(equal_, stream_of(k)) == equal_.end()) return set + "the widest share of its stream";
+    if (equal_.size() == 1) return set + "what the other shares leave";
+    const uint32_t rest = chip_ - taken_;
+    const bool rounded = sets_[k].count != rest / equal_.size();
+    return set + "an equal part of " + std::to_string(rest) + " SMs among " + std::to_string(equal_.size()) + " streams" +
+           (rounded ? ", rounded to a size that the driver makes" : "");
+  }
+
  private:
   uint32_t stream_of(size_t kernel) const { return scenario_.kernel(static_cast<int>(kernel)).stream(); }
   bool overlaps(size_t kernel) const { return !graph_.partners(static_cast<int>(kernel)).empty(); }
@@ -74,6 +87,7 @@ class Partition {
                        "the share of kernel " + escape::quoted(share.kernel()) + " rounds to no SM of " + std::to_string(chip_));
       const int kernel = graph_.index(share.kernel());
       sets_[kernel].count = sms;
+      stated_[static_cast<size_t>(kernel)] = true;
       uint32_t& width = width_[scenario_.kernel(kernel).stream()];
       width = std::max(width, sms);
     }
@@ -86,10 +100,10 @@ class Partition {
     return {};
   }
 
-  // Divides the remaining SMs equally among the streams without a stated share, in sizes that the driver makes. The last stream gets
-  // the SMs that remain.
+  // Divides the remaining SMs equally among the streams without a stated share, in sizes that the driver makes. The last stream
+  // gets the SMs that remain.
   Expected<void> share_rest() {
-    std::vector<uint32_t> streams;
+    std::vector<uint32_t>& streams = equal_;
     for (size_t k = 0; k < sets_.size(); ++k) {
       if (!overlaps(k) || width_.contains(stream_of(k))) continue;
       if (std::ranges::find(streams, stream_of(k)) == streams.end()) streams.push_back(stream_of(k));
@@ -113,6 +127,8 @@ class Partition {
   uint32_t chip_;
   Graph graph_;
   std::vector<traces::SmRange> sets_;
+  std::vector<bool> stated_;            // kernels with a share
+  std::vector<uint32_t> equal_;         // streams without one that may overlap
   std::map<uint32_t, uint32_t> width_;  // SMs of each stream
   uint32_t taken_ = 0;
 };
@@ -153,12 +169,15 @@ class SmPartition : public Policy {
     return "kernels on disjoint sets of SMs: green contexts, MPS (sm_share; default: equal)";
   }
   Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
-    const auto sets = Partition(scenario).divide();
+    Partition partition(scenario);
+    const auto sets = partition.divide();
     if (!sets) return std::unexpected(sets.error());
     auto plan = plan_as_written(scenario, kernels);
     if (!plan) return plan;
     for (int k = 0; k < scenario.kernel_size(); ++k) {
       if (const auto made = make_again(scenario, kernels, (*sets)[k], k, *plan); !made) return std::unexpected(made.error());
+      if (const std::string assumed = partition.assumed(static_cast<size_t>(k)); !assumed.empty())
+        plan->kernels[static_cast<size_t>(k)].kernel.assumed.push_back(assumed);
     }
     if (const auto shared = share_caches(scenario, false, kernels, *plan); !shared) return std::unexpected(shared.error());
     state_sizes(scenario.gpu(), *plan);

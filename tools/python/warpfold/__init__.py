@@ -191,11 +191,11 @@ def profile(trace: Union[str, os.PathLike], *, gpu: Union[str, os.PathLike, None
     return record(json.loads(text), "ProfileReport")
 
 
-def study(study: Union[str, os.PathLike], output: Union[str, os.PathLike], *, gpu: Union[str, os.PathLike, None] = None,
+def study(study: Union[str, os.PathLike], output: Union[str, os.PathLike, None] = None, *, gpu: Union[str, os.PathLike, None] = None,
           axis: Sequence[str] = (), where: Sequence[str] = (), policies: Union[str, Iterable[str], None] = None,
           jobs: Optional[int] = None, **settings: Any) -> dict[str, list[dict[str, str]]]:
-    """Simulates a study's grid into the folder `output`, where finished points stay. Returns the rows of each figure's table, and all
-    points under "points".
+    """Simulates a study's grid. Returns all points under "points" and, with a folder `output`, where finished points stay, the rows of
+    each figure's table.
 
     With `axis` the study is a scenario's: axis=["gpu.sm.tensor.scale=1..4", "gpu.sm_count=100..160 step 10"], policies="fused,carve_out".
     """
@@ -203,6 +203,8 @@ def study(study: Union[str, os.PathLike], output: Union[str, os.PathLike], *, gp
     points = ask("study", study, unset=_unset(settings), set=_settings(settings), output=output, gpu=gpu, jobs=jobs,
                  axis=list(axis), where=list(where), policies=policies, format="csv")
     tables = {"points": list(csv.DictReader(io.StringIO(points)))}
+    if output is None:
+        return tables
     return tables | {path.stem: list(csv.DictReader(io.StringIO(path.read_text()))) for path in sorted(Path(output).glob("*.csv"))}
 
 

@@ -1,6 +1,8 @@
 #include <google/protobuf/text_format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "configs/escape/quoted.h"
 #include "configs/escape/visible.h"
@@ -11,6 +13,7 @@
 #include "configs/settings.h"
 #include "isa/architecture.h"
 #include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/figures/new_gpu.h"
 #include "tools/warpfold/run/file_kind.h"
 
 namespace warpfold::cli {
@@ -38,11 +41,13 @@ Outcome<std::string> check_merged(const std::string& base, const configs::Gpu& o
   if (!merged) return std::unexpected(Failure(merged.error()));
   configs::merge_over(*merged, own);
   if (const auto checked = configs::check_gpu(*merged, file); !checked) return std::unexpected(Failure(checked.error()));
-  if (const auto known = isa::Architecture::find(merged->architecture()); !known)
-    return user_error(file + ": " + known.error().message);
+  const auto architecture = isa::Architecture::find(merged->architecture());
+  if (!architecture) return user_error(file + ": " + architecture.error().message);
   if (const auto fault = configs::find_imbalance(*merged)) return user_error(file + ": " + fault->message);
   std::string notes;
-  for (const std::string& starved : configs::starved_since(*merged, *before)) notes += file + ": " + starved + "\n";
+  std::vector<std::string> lines = configs::starved_since(*merged, *before);
+  std::ranges::copy(assumptions_of_new_gpu(*merged, own, *before, **architecture), std::back_inserter(lines));
+  for (const std::string& line : lines) notes += file + ": " + line + "\n";
   return notes;
 }
 
@@ -50,8 +55,9 @@ Outcome<std::string> check_merged(const std::string& base, const configs::Gpu& o
 
 Outcome<void> gpu_new(const Invocation& invocation) {
   Options options("warpfold gpu new NAME --base FILE --output FILE [options]",
-                  "Writes a GPU file with the fields that differ from its base. An inconsistent GPU is refused. Tiles with\n"
-                  "operands that the base could feed and this GPU cannot are named.",
+                  "Writes a GPU file with the fields that differ from its base. An inconsistent GPU is refused. Named are tiles\n"
+                  "with operands that the base could feed and this GPU cannot, assumptions that a bandwidth or a clock rests on,\n"
+                  "and rates of pipes that whole cycles round.",
                   "  warpfold gpu new wide --base h100_sxm --set sm_count=264 --output wide.textproto\n");
   options.positional("NAME", 1, 1);
   options.add()("base", po::value<std::string>()->value_name("FILE"),

@@ -89,6 +89,17 @@ Outcome<std::vector<FrontRuns>> find_fronts(const configs::Study& study, const P
   return fronts;
 }
 
+// Returns every point, then each search's least values as a table.
+Outcome<std::string> point_texts(const configs::Study& study, const PointRecords& records) {
+  std::string text = study_table(study, records).aligned("");
+  for (const configs::Least& least : study.least()) {
+    const auto table = least_table(study, least, records);
+    if (!table) return std::unexpected(Failure(table.error()));
+    text += table->section("Least " + escape::unquoted(least.axis()) + " such that " + escape::unquoted(least.such_that()));
+  }
+  return text;
+}
+
 // Returns the runs of each front as a table.
 std::string front_texts(const configs::Study& study, const std::vector<FrontRuns>& fronts) {
   std::string text;
@@ -198,6 +209,10 @@ Outcome<void> check_slurm_options(const Options& options) {
   if (options.has("wait") && !options.has("slurm")) return user_error("--wait goes with --slurm");
   if (options.has("collect") && options.has("slurm"))
     return user_error("--collect draws a study that --slurm submitted: give one of the two");
+  for (const char* name : {"slurm", "collect", "worker"}) {
+    if (options.has(name) && !options.has("output"))
+      return user_error(std::string("--") + name + " goes with --output FOLDER, where the tasks keep their points");
+  }
   return {};
 }
 
@@ -225,10 +240,10 @@ Outcome<std::optional<PointRecords>> make_points(const Options& options, const I
 Outcome<void> study_command(const Invocation& invocation) {
   Options options(
       "warpfold study STUDY|SCENARIO [options]",
-      "Simulates a scenario over a grid of values under several policies and writes a table (CSV) and a picture (SVG, drawn\n"
-      "by gnuplot) for each figure and each Pareto front of the study. Finished points are kept: an interrupted study\n"
-      "resumes. STUDY is a file, or the name of an installed study. With --axis the argument is a scenario, and --format\n"
-      "writes a table of every point. A Pareto front in a study's file:\n"
+      "Simulates a scenario over a grid of values under several policies and prints a table of the points. With --output it\n"
+      "writes a table (CSV) and a picture (SVG, drawn by gnuplot) for each figure and each Pareto front of the study, and\n"
+      "keeps finished points: an interrupted study resumes. STUDY is a file, or the name of an installed study. With --axis\n"
+      "the argument is a scenario. A Pareto front in a study's file:\n"
       "  front { name: \"f\" minimize: \"total_time_us\" minimize: \"gpu.sm_count * gpu.clock_mhz\" }",
       "  warpfold study dropout-overlap --output dropout\n"
       "  warpfold study study.textproto --gpu h200_sxm --output h200\n"
@@ -245,12 +260,12 @@ Outcome<void> study_command(const Invocation& invocation) {
   options.add()("policies", boost::program_options::value<std::string>()->value_name("LIST"),
                 "with --axis: policies, separated by commas; default: the scenario's");
   options.add()("format", boost::program_options::value<std::string>()->value_name("FORMAT"),
-                "csv or json: write every point under every policy to standard output");
+                "csv or json: write every point under every policy to standard output; default: a table for reading");
   options.add_settings();
   add_run_options(options, "0.01");  // 1 % is enough for a map, and takes half the time
   options.add()("output,o", boost::program_options::value<std::string>()->value_name("FOLDER"),
-                "folder of tables, pictures and finished points; default: the study's name. Processes with the same folder share "
-                "the work, also from several machines");
+                "folder of tables, pictures and finished points; default: none is kept. Processes with the same folder share the "
+                "work, also from several machines");
   add_slurm_options(options);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
 
@@ -260,8 +275,8 @@ Outcome<void> study_command(const Invocation& invocation) {
   const auto study = find_study(options, places);
   if (!study) return std::unexpected(study.error());
   if (auto checked = check_format(options); !checked) return checked;
-  const std::string folder = options.has("output") ? options.text("output") : study->name();
-  if (folder.empty()) return user_error("--output: the folder's name is empty");
+  const std::string folder = options.text("output");
+  if (options.has("output") && folder.empty()) return user_error("--output: the folder's name is empty");
   for (const std::string& setting : options.settings()) {
     const std::string name = setting.substr(0, setting.find('='));
     const bool varied = std::ranges::find(study->axis(), name, &configs::Axis::name) != study->axis().end();
@@ -281,9 +296,9 @@ Outcome<void> study_command(const Invocation& invocation) {
   const PointRecords& records = **made;
   const auto fronts = find_fronts(*study, records);
   if (!fronts) return std::unexpected(fronts.error());
-  const auto lines = StudyFiles(*study, records, *fronts, folder).write();
-  if (!lines) return std::unexpected(lines.error());
-  if (!options.has("format")) return write_output("", *lines + front_texts(*study, *fronts) + warning_lines(*study, records));
+  const auto text = folder.empty() ? point_texts(*study, records) : StudyFiles(*study, records, *fronts, folder).write();
+  if (!text) return std::unexpected(text.error());
+  if (!options.has("format")) return write_output("", *text + front_texts(*study, *fronts) + warning_lines(*study, records));
   return write_output("",
                       options.text("format") == "csv" ? study_table(*study, records).csv() : study_json(*study, records, *fronts));
 }

@@ -20,6 +20,7 @@
 #include "tools/profile/nsight_reader.h"
 #include "tools/report/json_reader.h"
 #include "tools/validation/csv.h"
+#include "tools/warpfold/run/minimal_scenario.h"
 
 namespace warpfold::cli {
 
@@ -171,7 +172,8 @@ Guess guess(const std::string& path, int depth) {
 
 std::unexpected<Failure> wrong_kind(const std::string& what, FileKind is, FileKind wanted, const std::string& asks) {
   return user_error(what + " is " + std::string(words_of(is)) + ", and " + asks + " takes " + std::string(words_of(wanted)) + "; " +
-                    std::string(known(is)->several) + " are for " + std::string(known(is)->takers));
+                    std::string(known(is)->several) + " are for " + std::string(known(is)->takers) +
+                    (wanted == FileKind::kScenario ? minimal_scenario(is, what) : ""));
 }
 
 }  // namespace

@@ -50,6 +50,20 @@ Outcome<configs::StudyPoint> simulate_point(const StudySubject& subject, const P
   return made;
 }
 
+// Adds the record of a point under its place in the grid. Fails if the point failed.
+Outcome<void> add_record(const StudyRequest& request, const StudySubject& subject, const Point& point, configs::StudyPoint record,
+                         PointRecords& records) {
+  if (record.has_failure()) return std::unexpected(subject.failure_at(point, "", {record.exit_code(), record.failure()}));
+  for (size_t a = 0; a < point.size(); ++a) {
+    configs::FixedAxis& at = *record.add_at();
+    at.set_axis(request.study.axis(static_cast<int>(a)).name());
+    at.set_value(point[a]);
+  }
+  record.clear_key();
+  records.emplace(point, std::move(record));
+  return {};
+}
+
 // Fails if a point failed.
 Outcome<void> read_records(const StudyRequest& request, const StudySubject& subject, const std::vector<Point>& points,
                            const std::vector<std::string>& keys, const PointLog& log, PointRecords& records) {
@@ -57,14 +71,7 @@ Outcome<void> read_records(const StudyRequest& request, const StudySubject& subj
     configs::StudyPoint record;
     if (!log.find(keys[i], record))
       return user_error("cannot read point " + point_name(request.study, points[i]) + " in " + request.folder + "/points");
-    if (record.has_failure()) return std::unexpected(subject.failure_at(points[i], "", {record.exit_code(), record.failure()}));
-    for (size_t a = 0; a < points[i].size(); ++a) {
-      configs::FixedAxis& at = *record.add_at();
-      at.set_axis(request.study.axis(static_cast<int>(a)).name());
-      at.set_value(points[i][a]);
-    }
-    record.clear_key();
-    records.emplace(points[i], std::move(record));
+    if (auto added = add_record(request, subject, points[i], std::move(record), records); !added) return added;
   }
   return {};
 }
@@ -121,6 +128,50 @@ Outcome<std::vector<Point>> points_of_plan(const StudyRequest& request, const St
   return std::move(*wanted);
 }
 
+// Simulates the grid's points and adds their records. The folder keeps each finished point.
+Outcome<void> simulate_in_folder(const StudyRequest& request, const StudySubject& subject, const Grid& grid, PointStore& store,
+                                 PointRecords& records) {
+  const size_t before = records.size();
+  const auto finish = [&] {
+    const Interruptible interruptible;
+    ProgressBar bar(request.study.name(), before + grid.points.size());
+    return store.finish(
+        grid.keys, request.how.jobs, PointStore::Others::kAwait,
+        [&](size_t i) { return simulate_point(subject, grid.points[i], grid.keys[i]); },
+        [&](size_t done) { bar.set(before + done); });
+  };
+  const auto kept = [&] {
+    return std::to_string(before + count_done(grid.keys, store)) + " of " + std::to_string(before + grid.points.size()) +
+           " points are kept in " + request.folder + "/points; the same command goes on from there";
+  };
+  if (auto finished = unless_stopped(finish, kept); !finished) return finished;
+  if (auto read = read_records(request, subject, grid.points, grid.keys, store.log(), records); !read) return read;
+  store.forget_plan(grid.keys);
+  return {};
+}
+
+// Simulates the grid's points and adds their records.
+Outcome<void> simulate_in_memory(const StudyRequest& request, const StudySubject& subject, const Grid& grid,
+                                 PointRecords& records) {
+  std::vector<std::optional<Outcome<configs::StudyPoint>>> made(grid.points.size());
+  const auto simulate = [&]() -> Outcome<void> {
+    ProgressBar bar(request.study.name(), records.size() + grid.points.size());
+    bar.set(records.size());
+    in_parallel(grid.points.size(), request.how.jobs, [&](size_t i) {
+      made[i] = simulate_point(subject, grid.points[i], grid.keys[i]);
+      bar.step();
+    });
+    return {};
+  };
+  const auto kept = [] { return std::string("no point is kept without --output FOLDER"); };
+  if (auto simulated = unless_stopped(simulate, kept); !simulated) return simulated;
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (!*made[i]) return std::unexpected(made[i]->error());
+    if (auto added = add_record(request, subject, grid.points[i], std::move(**made[i]), records); !added) return added;
+  }
+  return {};
+}
+
 }  // namespace
 
 Outcome<PointRecords> run_study(const StudyRequest& request) {
@@ -131,28 +182,14 @@ Outcome<PointRecords> run_study(const StudyRequest& request) {
     const auto grid = next_grid(request, *subject, records);
     if (!grid) return std::unexpected(grid.error());
     if (grid->points.empty()) return records;
-    if (!store) {
+    if (!store && !request.folder.empty()) {
       auto opened = open_store(request);
       if (!opened) return std::unexpected(opened.error());
       store = std::move(*opened);
     }
-    const size_t before = records.size();
-    const auto finish = [&] {
-      const Interruptible interruptible;
-      ProgressBar bar(request.study.name(), before + grid->points.size());
-      return store->finish(
-          grid->keys, request.how.jobs, PointStore::Others::kAwait,
-          [&](size_t i) { return simulate_point(*subject, grid->points[i], grid->keys[i]); },
-          [&](size_t done) { bar.set(before + done); });
-    };
-    const auto kept = [&] {
-      return std::to_string(before + count_done(grid->keys, *store)) + " of " + std::to_string(before + grid->points.size()) +
-             " points are kept in " + request.folder + "/points; the same command goes on from there";
-    };
-    if (const auto finished = unless_stopped(finish, kept); !finished) return std::unexpected(finished.error());
-    if (auto read = read_records(request, *subject, grid->points, grid->keys, store->log(), records); !read)
-      return std::unexpected(read.error());
-    store->forget_plan(grid->keys);
+    const auto simulated = store ? simulate_in_folder(request, *subject, *grid, *store, records)
+                                 : simulate_in_memory(request, *subject, *grid, records);
+    if (!simulated) return std::unexpected(simulated.error());
   }
 }
 

@@ -8,8 +8,8 @@
 
 namespace warpfold::cli {
 
-// Returns every point of the study. Points recorded by an earlier run are not simulated again; points that another process
-// simulates in the same folder are waited for. All points are checked before the first simulation.
+// Returns every point of the study. All points are checked before the first simulation. With a folder, points recorded by an
+// earlier run are not simulated again, and points that another process simulates there are waited for.
 Outcome<PointRecords> run_study(const StudyRequest& request);
 
 // Checks the points of the study's next round and writes them as a plan, for work_on_study in other processes. A study has one

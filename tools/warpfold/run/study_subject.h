@@ -16,7 +16,7 @@ struct StudyRequest {
   configs::Study study;
   configs::Places places;             // positions of the study's fields
   std::vector<std::string> settings;  // of the subject, at every point
-  std::string folder;                 // folder of its output; finished points stay in points/
+  std::string folder;                 // folder of its output; finished points stay in points/. Empty: none is kept
   std::string command_line;
   RunOptions how;
 };

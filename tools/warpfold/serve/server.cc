@@ -6,7 +6,6 @@
 #include <boost/beast/http.hpp>
 
 #include <csignal>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -43,22 +42,6 @@ Head head_of(const http::request<http::string_body>& request) {
   head.repeated = request.count(http::field::host) > 1 || request.count(http::field::origin) > 1 || request.count(fetch_site) > 1;
   return head;
 }
-
-// A folder for a study's points, removed with the object.
-class ScratchFolder {
- public:
-  ScratchFolder() : path_(std::filesystem::temp_directory_path() / ("warpfold-serve-" + random_token())) {}
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace
 
@@ -203,14 +186,8 @@ Expected<std::shared_ptr<Child>> Server::ask(const Question& question, std::func
   if (const auto before = sessions_[question.session].lock()) before->stop("a newer question has come");
   std::erase_if(sessions_, [](const auto& session) { return session.second.expired(); });
   if (commands_ >= kMostCommands) return fail("8 commands run already: wait for one of them");
-  std::vector<std::string> words = question.words();
-  std::shared_ptr<ScratchFolder> folder;
-  if (question.ask == "study") {
-    folder = std::make_shared<ScratchFolder>();
-    words.insert(words.end(), {"--output", folder->path()});
-  }
   auto child =
-      Child::start(io_, options_.program, words, options_.limits, [this, folder, then = std::move(then)](const Ended& ended) {
+      Child::start(io_, options_.program, question.words(), options_.limits, [this, then = std::move(then)](const Ended& ended) {
         --commands_;
         then(ended);
       });
