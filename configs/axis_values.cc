@@ -24,14 +24,14 @@ std::optional<double> number(std::string_view text) {
   return value;
 }
 
-// Twelve digits: what 0.1 + 2 * 0.1 is meant to be, 0.3.
+// Twelve digits, so that 0.1 + 2 * 0.1 is 0.3.
 std::string digits(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.12g", value);
   return text.data();
 }
 
-// Both ends, and what stands behind them: nothing, or a word and a number.
+// Both ends of a range, and the word and number behind them, if any.
 struct Range {
   double first = 0;
   double last = 0;
@@ -109,7 +109,7 @@ Expected<std::vector<std::string>> axis_values(const std::string& written) {
 
 namespace {
 
-// Replaces values by what they stand for; `written` gets the place of each among those before.
+// Expands ranges among the values. `written` gets the index of the written value that each value comes from.
 std::optional<Finding> expand(const std::string& path, google::protobuf::RepeatedPtrField<std::string>& values,
                               std::vector<uint32_t>& written) {
   google::protobuf::RepeatedPtrField<std::string> expanded;

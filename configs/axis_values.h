@@ -10,15 +10,16 @@
 
 namespace warpfold::configs {
 
-// The values that one value of an axis stands for: "100..160 step 10", "1..64 times 2", "1..1000 log 4", "1..4" (step 1), the other
-// way round too ("4..1"); any other text is itself. Decimal numbers come out as decimal numbers, whole ones as whole ones. The
-// diagnostic has no place.
+// Returns the values of a range: "100..160 step 10", "1..64 times 2", "1..1000 log 4", "1..4" (step 1), or descending
+// ("4..1"). Any other text is one value, itself. Decimal numbers come out as decimal numbers, whole numbers as whole
+// numbers. The diagnostic has no place.
 Expected<std::vector<std::string>> axis_values(const std::string& written);
 
-// Puts those in the place of what is written, of axes and of what varies along with them. Fails where those are not as many.
+// Replaces the written values by these values, in axes and in settings that vary along with them. Fails if an axis and
+// a setting along it have different numbers of values.
 std::optional<Finding> expand_axes(Study& study);
 
-// "NAME=VALUE,VALUE,..." as --axis takes it, each value as an axis's.
+// Reads "NAME=VALUE,VALUE,..." of --axis. A value may be a range.
 Expected<Axis> axis_of(const std::string& text);
 
 }  // namespace warpfold::configs

@@ -14,15 +14,16 @@ namespace warpfold::configs {
 
 class ScenarioChanges;
 
-// One `base:` chain, merged into `merged` from the innermost base outwards. Paths in it become relative to the outermost file.
-// `prefix`: where the message sits in the one that `places` is about, for example "gpu."; empty for the top.
+// Merges one `base:` chain into `merged`, from the innermost base outwards. Paths in it become relative to the
+// outermost file. `prefix` is the way from the root message of `places` to `merged`, for example "gpu."; empty for the
+// root.
 class BaseChain {
  public:
-  // `changes`: of a scenario, whose files change what their bases say.
+  // `changes` carries out `set` and `unset` of a scenario's files; null for other messages.
   BaseChain(google::protobuf::Message& merged, Places& places, std::string prefix, ScenarioChanges* changes = nullptr)
       : merged_(merged), places_(places), prefix_(std::move(prefix)), changes_(changes) {}
 
-  // `wanted_by`: where the file was named, for a message about a file that cannot be read.
+  // `wanted_by` is the place that names the file, for a message about a file that cannot be read.
   Expected<void> load(const std::string& path, const Diagnostic& wanted_by);
 
  private:
@@ -35,7 +36,7 @@ class BaseChain {
   std::string prefix_;
   ScenarioChanges* changes_;
   std::filesystem::path folder_;
-  std::vector<std::pair<std::string, std::filesystem::path>> files_;  // as written, and what it is
+  std::vector<std::pair<std::string, std::filesystem::path>> files_;  // the path as written, and the resolved path
 };
 
 }  // namespace warpfold::configs

@@ -18,7 +18,7 @@ constexpr uint64_t kCallsPerThread = 64;   // assumed: short CTAs
 constexpr double kRegisterPercent = 6.25;  // one CTA of 128 threads of an SM's 65536 registers; "6 %"
 constexpr double kSharedMemoryPercent = 7;
 constexpr double kWarpSlotPercent = 6.25;       // four of 64 warps
-constexpr uint32_t kGemmRegisters = 160;        // 384 threads: 61440 registers, what the reservation leaves
+constexpr uint32_t kGemmRegisters = 160;        // 384 threads: 61440 registers, all that the reservation leaves
 constexpr uint32_t kGemmSharedMemory = 216064;  // 233472 bytes of an SM less 7 % and 1024 of the system, in whole 128
 constexpr uint64_t kHeadDim = 128;
 

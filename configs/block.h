@@ -9,8 +9,9 @@
 
 namespace warpfold::configs {
 
-// Puts the kernels of the scenario's `block` behind its own, for the GPU's architecture, and the policy's defaults under its own;
-// takes the block away. `card`: the block's model card, empty where it has none. The first thing wrong with the block, if any.
+// Appends the kernels of the scenario's `block`, for the GPU's architecture, and removes the block. Fields that the
+// scenario's policy leaves open get the block's defaults. `card` is the block's model card; empty: it has none. Returns
+// the first fault of the block.
 std::optional<Finding> make_block(const TransformerModel& card, const Gpu& gpu, Scenario& scenario);
 
 }  // namespace warpfold::configs

@@ -21,8 +21,9 @@ enum class Needed {
   kNever,             // left out, it is 0 or not known
 };
 
-// What a number may be. Upper limits are no claim about hardware. Those with a reason beside them are what the machine's structures
-// hold; the others are far above any chip and keep a slip of the keyboard from becoming a run that never ends.
+// The range of a number. Upper limits are no claim about hardware. A limit with a reason beside it is a capacity of the
+// machine's structures. Any other limit is far above every chip, and keeps a typing error from becoming a run that
+// never ends.
 struct Limit {
   std::string_view path;
   double least;
@@ -139,7 +140,8 @@ constexpr std::array kLimits{
     Limit{"power.energy.dram_byte_pj", 0, kMany, kPower},
 };
 
-// What-if factors. Far enough for any question; what they make must stay within the limits of the machine's structures.
+// The range of factors for "what if". The scaled quantities must also stay within the limits of the machine's
+// structures.
 constexpr double kLeastFactor = 0.125;
 constexpr double kMostFactor = 8;
 
@@ -150,7 +152,7 @@ std::string number_text(double number) {
   return out.str();
 }
 
-// The number of "sm_90"; 0 where the name has another form.
+// Returns 90 for "sm_90", and 0 if the name has another form.
 int architecture_number(const std::string& name) {
   if (!name.starts_with("sm_") || name.size() < 5 || name.size() > 6) return 0;
   int number = 0;
@@ -222,7 +224,7 @@ std::optional<Finding> check_ways(const SubCore& sub_core) {
   return std::nullopt;
 }
 
-// What the machine's structures hold, of what factors make.
+// Checks scaled quantities against the capacities of the machine's structures.
 std::optional<Finding> check_scaled_limits(const Gpu& gpu) {
   constexpr double kMostWarps = 32;        // of a sub-core: bits of a mask
   constexpr double kMostCompletion = 512;  // with a command every 10 cycles: 64 in flight hold

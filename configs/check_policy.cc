@@ -87,7 +87,8 @@ uint32_t stream_of(const Scenario& scenario, const std::string& name) {
   return std::ranges::find(scenario.kernel(), name, &Kernel::name)->stream();
 }
 
-// Kernels of one stream follow each other: they may have the same SMs, and the largest share is what the stream takes.
+// Kernels of one stream follow each other and may have the same SMs, so a stream takes the largest share of its
+// kernels.
 std::optional<Finding> check_sm_shares(const Scenario& scenario) {
   Named named(scenario, "SM share");
   std::map<uint32_t, double> percent_of_stream;

@@ -97,8 +97,8 @@ Words words_at(const Study& study, const std::vector<std::string>& known, const 
   return {.find = find, .known = known};
 }
 
-// Places of an axis, one for each combination of numbers and texts that it and what varies along with it have: a condition is right
-// or wrong by those alone.
+// Returns an index of the axis for each combination of types, number or text, of its value and the values along it. The
+// validity of a condition depends on these types only.
 std::vector<int> places_of_types(const Axis& axis) {
   std::set<std::vector<size_t>> seen;
   std::vector<int> places;
@@ -215,7 +215,7 @@ class FigureCheck {
 
   std::optional<Finding> run() {
     if (figure_.name().empty()) return Finding{path_, "a figure has no name"};
-    // It names files.
+    // The name becomes part of file names.
     if (figure_.name().find_first_of("/\\ ") != std::string::npos) {
       return Finding{path_ + ".name", "a figure's name is a file's: no / and no space, not " + escape::quoted(figure_.name())};
     }

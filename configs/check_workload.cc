@@ -31,7 +31,7 @@ class Checker {
     at_least_one(field, value);
     at_most(field, value, kMostSize);
   }
-  // What all sizes together come to.
+  // Checks the product of several sizes.
   void product(std::string_view what, std::initializer_list<uint64_t> factors, uint64_t most) {
     uint64_t product = 1;
     for (const uint64_t factor : factors) {
@@ -135,7 +135,7 @@ std::optional<Finding> check_hopper_gemm(const HopperGemm& gemm, const std::stri
   if (gemm.has_tile_m()) check.multiple_of("tile_m", gemm.tile_m(), 64, 512);
   if (gemm.has_tile_n()) check.multiple_of("tile_n", gemm.tile_n(), 8, 512);
   if (gemm.has_tile_k()) check.multiple_of("tile_k", gemm.tile_k(), step, 1024);
-  // A tile may be higher or wider than the matrix only where the smallest is: 64 rows of one wgmma, 128 of two.
+  // A tile may exceed the matrix only if the smallest tile does: 64 rows of one wgmma, 128 of two.
   const uint64_t rows = gemm.swap_operands() ? gemm.n() : gemm.m();
   const uint64_t columns = gemm.swap_operands() ? gemm.m() : gemm.n();
   if (gemm.tile_m() > 64 && !pads(gemm)) check.no_larger_than("tile_m", gemm.tile_m(), gemm.swap_operands() ? "n" : "m", rows);
@@ -173,8 +173,8 @@ std::optional<Finding> check_blackwell_gemm(const BlackwellGemm& gemm, const std
     check.fault("type", "type must be FP8, BF16, FP16 or FP4, not " + ElementType_Name(gemm.type()));
   if (gemm.has_output_type() && gemm.output_type() != BF16 && gemm.output_type() != FP16 && gemm.output_type() != FP32)
     check.fault("output_type", "output_type must be BF16, FP16 or FP32, not " + ElementType_Name(gemm.output_type()));
-  // A tcgen05.mma covers 64 or 128 rows of a CTA, a multiple of 16 up to 256 columns, and 32 bytes of k: 64 elements of 4 bits, 32
-  // of 8, 16 of 16 (PTX ISA, "Matrix shape" of tcgen05.mma).
+  // A tcgen05.mma covers 64 or 128 rows of a CTA, and a multiple of 16 up to 256 columns. Its 32 bytes of k are 64
+  // elements of 4 bits, 32 of 8 or 16 of 16 (PTX ISA, "Matrix shape" of tcgen05.mma).
   const uint64_t step = gemm.type() == FP4 ? 64 : gemm.type() == FP8 ? 32 : 16;
   if (gemm.has_tile_m()) check.one_of("tile_m", gemm.tile_m(), {64, 128});
   if (gemm.has_tile_n()) check.multiple_of("tile_n", gemm.tile_n(), 16, 256);

@@ -7,19 +7,20 @@
 
 namespace warpfold {
 
-// What a user did wrong, as a value that travels to main, is printed as one line and ends the program with exit code 2.
-// Rendered as  file:line:column: message  (the parts that are known; line and column count from 1, 0 is unknown).
+// A mistake of the user, as a value that travels to main. The program prints it as one line and ends with exit code 2.
+// The line is  file:line:column: message  without the parts that are not known. Line and column count from 1; 0 is not
+// known.
 struct Diagnostic {
   std::string file;
   int line = 0;
   int column = 0;
-  std::string message;  // what is wrong, what was expected, a near-miss suggestion
-  // The field of a scenario that is at fault, as in "kernel[0].philox.rounds", which configs/places.h turns into line and column;
-  // empty: none, or the place is known.
+  std::string message;  // the mistake, the expected value, a near-miss suggestion
+  // The field of a scenario that is at fault: "kernel[0].philox.rounds". configs/places.h turns it into line and
+  // column. Empty: no field, or the place is known.
   std::string path = {};
 
   std::string text() const;
-  // The same of a field within the group `outer`.
+  // Returns the diagnostic with its path inside the group `outer`.
   Diagnostic inside(const std::string& outer) const;
 };
 

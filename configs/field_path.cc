@@ -30,7 +30,7 @@ std::vector<std::string> path_steps(std::string_view path) {
   return split(dotted, '.');
 }
 
-// Where a letter does not match, the last `*` takes one letter more: earlier ones need not be looked at again.
+// If a letter does not match, the last `*` takes one more letter. Earlier ones keep their letters.
 bool matches(std::string_view pattern, std::string_view name) {
   size_t at = 0;
   size_t star = std::string_view::npos;  // the last one
@@ -69,7 +69,8 @@ Expected<const pb::FieldDescriptor*> find_field(const pb::Descriptor& type, cons
   return fail("unknown field " + escape::quoted(name) + " in " + type.name() + suggestion(name, field_names(type)));
 }
 
-// Of a group with alternatives the one that is there; none where there is none, or where `field` is no alternative.
+// Returns the alternative of `field` that the message has in its place; null if it has none, or if `field` has no
+// alternatives.
 const pb::FieldDescriptor* alternative_to(const pb::Message& message, const pb::FieldDescriptor& field) {
   const pb::OneofDescriptor* choice = field.real_containing_oneof();
   if (choice == nullptr) return nullptr;
@@ -90,7 +91,7 @@ class Finder {
   }
 
  private:
-  // What stands in the way below a wildcard is no mistake: the element does not match.
+  // A path that does not exist below a wildcard is no mistake: the element does not match.
   Expected<void> mismatch(std::string why) {
     if (!below_wildcard_) return fail(std::move(why));
     if (std::ranges::find(why_not_, why) == why_not_.end()) why_not_.push_back(std::move(why));
@@ -158,7 +159,7 @@ class Finder {
     return {};
   }
 
-  // What is below a wildcard ends with it.
+  // Leaves the part of the path below a wildcard at the end of the scope.
   struct Restored {
     explicit Restored(Finder& finder) : of(finder), below_wildcard(finder.below_wildcard_), below_fields(finder.below_fields_) {}
     ~Restored() {
@@ -177,7 +178,7 @@ class Finder {
   bool below_wildcard_ = false;
   bool below_fields_ = false;  // groups of several types
   std::vector<FieldPath> found_;
-  std::vector<std::string> why_not_;  // of what did not match
+  std::vector<std::string> why_not_;  // reasons of elements that did not match
 };
 
 }  // namespace

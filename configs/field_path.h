@@ -10,11 +10,11 @@
 
 namespace warpfold::configs {
 
-// One field of a message or one element of a list, by the way that leads there from the root.
+// One field of a message or one element of a list, by the steps from the root.
 struct FieldPath {
   struct Step {
     const google::protobuf::FieldDescriptor* field = nullptr;
-    int index = -1;  // of an element; -1: the field, or the list as a whole
+    int index = -1;  // index of an element; -1: the field, or the list as a whole
   };
   std::vector<Step> steps;
 
@@ -23,14 +23,16 @@ struct FieldPath {
   std::string text() const;
 };
 
-// The fields and elements that a path means, at least one. Steps are names of fields; an element of a list of groups is named by
-// its `name` (reservations: `kernel`) or its index: kernel.rng.philox.rounds, kernel.0.philox.rounds, kernel[0].philox.rounds.
-// `*` stands for any letters: kernel.*.hopper_gemm.type and kernel.fc*.hopper_gemm.type are fields of those kernels that have a
-// hopper_gemm, gpu.sm.*.scale of those groups that are there and have a scale. Fails for a name that the schema or the message does
-// not have, with the nearest one; for a workload other than the kernel's own; for a path with `*` that means no field.
+// Returns the fields and elements that a path names, at least one. Steps are names of fields. An element of a list of
+// groups is named by its `name` (reservations: `kernel`) or its index: kernel.rng.philox.rounds,
+// kernel.0.philox.rounds, kernel[0].philox.rounds. `*` matches any letters: kernel.*.hopper_gemm.type and
+// kernel.fc*.hopper_gemm.type are fields of the kernels that have a hopper_gemm, gpu.sm.*.scale of the groups that are
+// set and have a scale.
+// Fails for a name that the schema or the message does not have, with the nearest name; for a workload other than the
+// kernel's own; for a path with `*` that matches no field.
 Expected<std::vector<FieldPath>> find_fields(const google::protobuf::Message& root, std::string_view path);
 
-// The elements of a list of groups that a name, an index or a pattern means, ascending; at least one.
+// Returns the elements of a list of groups that a name, an index or a pattern selects, ascending; at least one.
 Expected<std::vector<int>> find_elements(const google::protobuf::Message& message, const google::protobuf::FieldDescriptor& field,
                                          const std::string& selector);
 

@@ -10,12 +10,13 @@
 
 namespace warpfold::configs {
 
-// Writes values that are given as text into plain fields. A value of the wrong type or out of the type's range fails.
+// Functions that write values, given as text, into plain fields. A value of the wrong type or out of the type's range
+// fails.
 
-// A singular field's value.
+// Writes the value of a singular field.
 Expected<void> write_value(google::protobuf::Message& message, const google::protobuf::FieldDescriptor& field,
                            std::string_view value);
-// Elements behind those that a list has, with commas between them.
+// Appends elements to a list; `values` has commas between them.
 Expected<void> add_values(google::protobuf::Message& message, const google::protobuf::FieldDescriptor& field,
                           std::string_view values);
 

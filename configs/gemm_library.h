@@ -8,17 +8,17 @@
 
 namespace warpfold::configs {
 
-// The tables of configs/libraries, which are part of the program: what HopperGemm.library may name. A table of ours that cannot be
-// read throws.
+// Returns the libraries that HopperGemm.library may name: the tables of configs/libraries, which are part of the
+// program. Throws if a table cannot be read.
 const std::vector<GemmLibrary>& gemm_libraries();
 
-// None: no library has this name, upper and lower case being the same.
+// Returns the library of this name, in upper or lower case; null: no library has it.
 const GemmLibrary* find_gemm_library(std::string_view name);
-// `; did you mean "CUTLASS"?`, as of an unknown name.
+// Returns `; did you mean "CUTLASS"?` for an unknown name.
 std::string gemm_library_suggestion(std::string_view wrong);
 
-// The library that made a measured row, by the words of its `impl`: of those with kernels for the architecture the one whose
-// longest word stands in it. None: no library's does.
+// Returns the library that made a measured row, by the words of its `impl`. Of the libraries with kernels for the
+// architecture, the one with the longest matching word counts. Null: no library's words match.
 const GemmLibrary* gemm_library_of(std::string_view implementation, std::string_view architecture);
 
 }  // namespace warpfold::configs

@@ -52,7 +52,7 @@ std::string hint(const Scenario& scenario, const Finding& fault, const ScenarioC
 
 constexpr const char* kModel = "llama3_70b";  // of a block that names neither model nor embedding
 
-// Its kernels, for the architecture of the GPU that is named.
+// Adds the kernels of the scenario's block, for the architecture of the named GPU.
 Expected<void> resolve_block(const std::string& scenario_path, Scenario& scenario, Places& places) {
   const fs::path folder = fs::path(scenario_path).parent_path();
   Gpu gpu;
@@ -87,7 +87,7 @@ std::string beside(const std::string& file, const std::string& written, const fs
   return fs::proximate(fs::absolute(path), fs::absolute(folder.empty() ? "." : folder)).lexically_normal().string();
 }
 
-// Launch descriptions of listings, from their files and what the scenario merges over them.
+// Reads the launch descriptions of listings from their files, and merges the scenario's own descriptions over them.
 Expected<void> resolve_listings(const std::string& scenario_path, Scenario& scenario, Places& places) {
   for (int k = 0; k < scenario.kernel_size(); ++k) {
     if (!scenario.kernel(k).has_listing()) continue;

@@ -10,12 +10,12 @@
 
 namespace warpfold::configs {
 
-// Reads a model, a file or one of the configurations' models by name: `base:` chain, then `settings`, "PATH=VALUE" each (batch=4),
-// then checks. What has a default is filled in. Operators of a list are checked when their graph is made
-// (workloads/layer/listed.h): `places` is given where everything was written.
+// Reads a model: a file, or one of the configurations' models by name. It merges the `base:` chain, then `settings`,
+// "PATH=VALUE" each (batch=4). Then it fills in defaults and checks the model. Listed operators are checked when their
+// graph is made (workloads/layer/listed.h); `places` receives the place of every value for this.
 Expected<TransformerModel> load_model(const std::string& named, const std::vector<std::string>& settings, Places* places = nullptr);
 
-// Fills in what has a default. Returns the first thing wrong: sizes that do not divide, options that exclude each other.
+// Fills in defaults. Returns the first fault: sizes that do not divide, options that exclude each other.
 std::optional<Finding> settle_model(TransformerModel& model);
 
 }  // namespace warpfold::configs

@@ -39,7 +39,7 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
   int best = tolerance + 1;
   std::string nearest;
   for (const std::string& name : known) {
-    // The distance is at least the difference of the lengths: a megabyte that stands for a name is compared with none.
+    // The distance is at least the difference of the lengths, so a text of a megabyte is compared with no name.
     if (std::max(wrong.size(), name.size()) - std::min(wrong.size(), name.size()) > static_cast<size_t>(tolerance)) continue;
     const int distance = edit_distance(wrong, name);
     if (distance < best) {

@@ -7,7 +7,8 @@
 
 #include "configs/enum_values.h"
 
-// The pipes of an SM: one row each, from which counters, timelines, limiters, ledgers, scale factors and names are made.
+// The pipes of an SM, one row each. Counters, timelines, limiters, ledgers, scale factors and names are made from the
+// rows.
 namespace warpfold::configs {
 
 // Numbered as PipeName in isa/opcode_table.proto, where each is described.
@@ -29,18 +30,18 @@ enum class Pipe : uint8_t {
 inline constexpr int kPipes = enum_size<Pipe>();
 
 enum class PipePlace : uint8_t {
-  kNowhere,  // control instructions: the issue slot is all that they take
-  kSubCore,  // a math pipe of each sub-core: busy while its input latch is held, of all cycles of all sub-cores
-  kSm,       // a queue before a unit that the SM has once: that unit counts its own use
+  kNowhere,  // control instructions, which take an issue slot only
+  kSubCore,  // a math pipe of each sub-core, busy while its input latch is held; of all cycles of all sub-cores
+  kSm,       // a queue before a unit that the SM has once; the unit counts its own use
 };
 
 struct PipeRow {
   Pipe pipe;
   std::string_view name;  // in opcode tables, results, timelines and settings
   PipePlace place;
-  std::string_view contended;    // what a warp that waits for the pipe lacks: a name of sim::Contended
-  std::string_view words;        // in reports; empty: they do not know it
-  std::string_view throughput;   // what a factor on it changes, in words; empty: the pipe has no factor of its own
+  std::string_view contended;    // the resource for which a warp waits at the pipe: a name of sim::Contended
+  std::string_view words;        // in reports; empty: reports do not name the pipe
+  std::string_view throughput;   // the quantity that the pipe's factor changes, in words; empty: the pipe has no factor
   std::string_view rate{};       // that factor in a Gpu
   std::string_view latency{};    // factor on results that dependence counters announce, in a Gpu; empty: none
   std::string_view admission{};  // instructions that wait in front of the input latch, in a Gpu; empty: none do

@@ -103,7 +103,7 @@ void Places::put_below(Places lower) {
 }
 
 void Places::add_value(const std::string& path, Diagnostic place) {
-  // What was set within it is replaced.
+  // Values set within it are replaced.
   std::erase_if(values_, [&](const auto& value) { return is_within(value.first, path); });
   values_[path] = std::move(place);
 }
@@ -129,12 +129,12 @@ void Places::remove_element(const std::string& path) {
 }
 
 Diagnostic Places::find(const std::string& path) const {
-  // What is missing altogether is missing from the last file as a whole.
+  // A path that was never set is reported at the last file as a whole.
   Diagnostic place;
   if (!files_.empty()) place = {files_.back().name, 1, 1, {}};
   size_t deepest = 0;
-  // A list that was set as a whole ("kernel[0].after") stands for its elements ("kernel[0].after[1]"), an added group for its
-  // fields.
+  // The place of a list that was set as a whole ("kernel[0].after") is the place of its elements
+  // ("kernel[0].after[1]"). The place of an added group is the place of its fields.
   for (const auto& [at, value] : values_) {
     if (at != path && !is_within(path, at)) continue;
     const size_t depth = split(at).size();

@@ -29,7 +29,7 @@ std::atomic<Watcher>& watcher_of_reads() {
 
 Expected<std::string> read_file(const std::string& path) {
   const auto cannot = [&path](const std::string& why) { return fail("cannot read " + escape::quoted_path(path) + ": " + why); };
-  std::error_code ignored;  // what cannot be examined cannot be opened either, and that is reported
+  std::error_code ignored;  // a file that cannot be examined cannot be opened either; the failure to open it is reported
   if (std::filesystem::is_directory(path, ignored)) return cannot("it is a directory");
   // A stream buffer that is copied ends at an error as at the end of the file.
   const int file = open_file(path.c_str(), O_RDONLY);

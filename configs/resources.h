@@ -19,27 +19,28 @@ std::string_view resource_kind_name(ResourceKind kind);  // "rate", "latency", "
 
 // Something that a GPU may have more or less of.
 struct ScalableResource {
-  std::string_view name;  // as results call it where they know it: "alu", "shared_memory", "l2_latency"
+  std::string_view name;  // as in results, if they have it: "alu", "shared_memory", "l2_latency"
   ResourceKind kind;
-  std::string_view path;  // field of a Gpu: a factor, or where `whole` the amounts themselves, with commas
+  std::string_view path;  // field of a Gpu: a factor; with `whole` the amounts themselves, with commas
   std::string_view what;
-  bool whole = false;  // programs are made for the changed GPU
-  bool many = false;   // more of many resources at once: asked for by name alone
+  bool whole = false;  // programs are generated for the changed GPU
+  bool many = false;   // more of many resources at once; varied only if named
 };
 
 std::span<const ScalableResource> scalable_resources();
-// None of that name: nullptr.
+// Returns nullptr if no resource has the name.
 const ScalableResource* find_resource(std::string_view name);
 std::vector<std::string> resource_names();
 
-// The number in a field of a GPU: "sub_core.alu.scale". Nothing where the field is not set.
+// Returns the number in a field of a GPU: "sub_core.alu.scale". Nothing if the field is not set.
 std::optional<double> number_at(const Gpu& gpu, std::string_view path);
 
-// The settings that multiply what `gpu` has of a resource: "gpu.sm.tensor.scale=2". A factor that the GPU has already is
+// Returns the settings that multiply a resource of `gpu`: "gpu.sm.tensor.scale=2". A factor that the GPU already has is
 // multiplied.
 std::vector<std::string> scaled_by(const Gpu& gpu, const ScalableResource& resource, double factor);
 
-// A GPU with its capacity_scale factors multiplied in: what CTAs and policies find. Programs are made for the GPU as it is.
+// Returns the GPU with its capacity_scale factors multiplied in. CTAs and policies use these capacities; programs are
+// generated for the unscaled GPU.
 Gpu with_scaled_capacities(Gpu gpu);
 
 }  // namespace warpfold::configs

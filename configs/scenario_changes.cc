@@ -22,7 +22,7 @@ namespace pb = google::protobuf;
 constexpr std::string_view kOfGpu = "gpu.";
 constexpr std::string_view kOfKernels = "kernel";
 
-// "sm.tensor.scale": the GPU's own groups are named without it. What both have is the scenario's.
+// "sm.tensor.scale": groups of the GPU may be named without it. A name that both have is the scenario's.
 bool of_gpu(const std::string& name) {
   const pb::FieldDescriptor* field = Gpu::descriptor()->FindFieldByName(name);
   return field != nullptr && Scenario::descriptor()->FindFieldByName(name) == nullptr;
@@ -36,7 +36,7 @@ bool of_block(const std::string& name) {
 // Only a listing of a kernel has a description.
 bool of_launch(const std::string& path) { return path.starts_with(kOfKernels) && path.find(".description") != std::string::npos; }
 
-// What a block makes.
+// Returns whether the block makes the field.
 bool of_kernels(const std::string& path) { return path.starts_with(kOfKernels) || path == "policy" || path.starts_with("policy."); }
 
 // A field that holds the name of a file beside the scenario.
@@ -55,7 +55,7 @@ std::unexpected<Diagnostic> wrong(const Diagnostic& place, const std::string& me
   return fail_at(place.file, place.line, place.column, message);
 }
 
-// What is merged before settings.
+// Fields that are merged before settings.
 bool is_merged_before(const std::string& path) { return path == "base" || path == "set" || path == "unset"; }
 
 }  // namespace

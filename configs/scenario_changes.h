@@ -15,42 +15,43 @@
 
 namespace warpfold::configs {
 
-// What a scenario's files, the command line and parameters change in it while it is loaded, in this order. Changes of the GPU, of a
-// block's kernels and of launch descriptions are kept until the files are read and the kernels are made that these are over.
+// Changes of a scenario while it is loaded: by its files, the command line and parameters, in this order. Changes of
+// the GPU, of a block's kernels and of launch descriptions are deferred until their files are read and the kernels are
+// made.
 class ScenarioChanges {
  public:
   ScenarioChanges(Scenario& scenario, Places& places) : scenario_(scenario), places_(places) {}
 
-  // `own`, one file of the base chain, has been merged into the scenario: carries out its `set` and `unset`, in the order in which
-  // they are written. Files that they name lie beside `file` and are named as from `folder`.
+  // Carries out `set` and `unset` of `own`, a file of the base chain that has been merged into the scenario, in the
+  // order written. Files that they name lie beside `file` and are renamed relative to `folder`.
   Expected<void> merged(const Scenario& own, const std::string& file, const std::filesystem::path& folder,
                         const google::protobuf::TextFormat::ParseInfoTree& locations);
-  // "PATH=VALUE", ..., "unset PATH": a parameter may be named without its group, fields of the GPU as well.
+  // Applies "PATH=VALUE", ..., "unset PATH". Parameters and fields of the GPU may be named without their group.
   Expected<void> apply_settings(const std::vector<std::string>& settings);
-  // Whether the kernel is stated by a file in place of one of its base's that has the name.
+  // Returns whether a file states the kernel in place of its base's kernel of the same name.
   bool replaces(const std::string& kernel) const { return replacing_.contains(kernel); }
-  // What was kept for launch descriptions, which are there now.
+  // Applies the deferred changes of launch descriptions, which have been read.
   Expected<void> apply_to_launches();
   Expected<void> apply_parameters();
-  // What was kept for a block's kernels, which are there now.
+  // Applies the deferred changes of a block's kernels, which have been made.
   Expected<void> apply_to_block();
-  // Over the GPU's file, what the scenario's files, settings and parameters say of it.
+  // Applies the changes of the GPU by the scenario's files, settings and parameters to `gpu`, as read from its file.
   Expected<void> apply_to_gpu(Gpu& gpu);
 
  private:
   struct PlacedChange {
     Change change;
-    Diagnostic place;                 // of the change, for what is wrong with it
-    std::string label;                // goes before what is wrong
-    Diagnostic value_place;           // for what is found to be wrong with the value
-    std::string parameter = {};       // that it follows from
+    Diagnostic place;                 // of the change, for its diagnostics
+    std::string label;                // goes before the message of a diagnostic
+    Diagnostic value_place;           // for later faults of the value
+    std::string parameter = {};       // from which the change follows
     std::filesystem::path from = {};  // folder of the file that states it, whose paths are named as from folder `to`
     std::filesystem::path to = {};
   };
   using Values = std::map<std::string, Diagnostic>;
 
   Expected<void> take(PlacedChange placed, const Values* settled = nullptr);
-  // `settled`: what no parameter may set. `prefix`: the way from the scenario to `message`.
+  // `settled` has the fields that no parameter may set. `prefix` is the way from the scenario to `message`.
   Expected<void> execute(google::protobuf::Message& message, const std::string& prefix, const PlacedChange& placed,
                          const Values* settled);
   Expected<void> note(const Changed& changed, const std::string& prefix, const PlacedChange& placed, const Values* settled);
@@ -72,7 +73,7 @@ class ScenarioChanges {
   bool launches_are_there_ = false;
 };
 
-// Settings of another message, a model or a launch description.
+// Applies settings to another message: a model or a launch description.
 Expected<void> apply_settings(google::protobuf::Message& message, const std::vector<std::string>& settings, Places& places);
 
 // A path written in a file of folder `from` names the same file when written in one of folder `to`. The name of a file among the

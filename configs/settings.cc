@@ -54,7 +54,7 @@ const pb::Message* present_owner_of(const pb::Message& root, const FieldPath& pa
 
 bool is_list(const FieldPath& path) { return path.last().field->is_repeated() && path.last().index < 0; }
 
-// Those behind it move up.
+// Removes an element; the elements behind it move up.
 void remove_element(pb::Message& message, const pb::FieldDescriptor& field, int index) {
   const pb::Reflection& reflection = *message.GetReflection();
   for (int i = index; i + 1 < reflection.FieldSize(message, &field); ++i) reflection.SwapElements(&message, &field, i, i + 1);
@@ -109,7 +109,7 @@ class Changer {
     if (!paths) return std::unexpected(paths.error());
     if (has_wildcard(change_.path)) paths = those_concerned(*std::move(paths));
     if (!paths) return std::unexpected(paths.error());
-    // From the last on: what goes out of a list moves none of those that are still to go.
+    // From the last path on: the removal of an element does not move the elements that are still to be removed.
     for (const FieldPath& path : *paths | std::views::reverse) {
       if (auto done = change(path); !done) return std::unexpected(done.error());
     }
@@ -117,7 +117,7 @@ class Changer {
   }
 
  private:
-  // Of the places of a pattern those that have what is to go.
+  // Returns the places of a pattern that have the field or element to remove.
   Expected<std::vector<FieldPath>> those_concerned(std::vector<FieldPath> paths) {
     std::erase_if(paths, [&](const FieldPath& path) {
       if (change_.verb == Verb::kUnset) return path.last().index < 0 && !is_set(path);

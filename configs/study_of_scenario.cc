@@ -19,14 +19,15 @@ std::optional<size_t> index_in(const std::string& path, size_t at) {
   return static_cast<size_t>(std::stoi(path.substr(open + 1)));
 }
 
-// Where the n-th value of "NAME=VALUE,VALUE,..." begins, counted from 1.
+// Returns the character, counted from 1, at which the n-th value of "NAME=VALUE,VALUE,..." begins.
 size_t character_of(const std::string& axis, size_t value) {
   size_t at = axis.find('=') + 1;
   for (size_t v = 0; v < value; ++v) at = axis.find(',', at) + 1;
   return at + 1;
 }
 
-// The word of the command line that a finding is about, and the character of the value: "axis[1].value[0]" is of the second --axis.
+// Returns the word of the command line that a finding is about, and the character of the value: "axis[1].value[0]" is
+// of the second --axis.
 std::string option_at(const std::string& path, const std::vector<std::string>& axes, const std::vector<std::string>& where) {
   const auto index = index_in(path, 0);
   if (!index) return "";

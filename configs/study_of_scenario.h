@@ -8,7 +8,8 @@
 
 namespace warpfold::configs {
 
-// A study of one scenario, a file or a name, made of what --axis, --where and --policies say. Its diagnostics name those.
+// Makes a study of one scenario, a file or a name, from the options --axis, --where and --policies. Diagnostics name
+// these options.
 Expected<Study> study_of_scenario(const std::string& named, const std::vector<std::string>& axes,
                                   const std::vector<std::string>& where, const std::vector<PolicyKind>& policies);
 

@@ -9,14 +9,15 @@
 
 namespace warpfold::configs {
 
-// A whole text that is a decimal number.
+// Returns the number if the whole text is a decimal number.
 std::optional<double> number_in(const std::string& text);
-// A number where the text is one, else the text.
+// Returns a number if the text is one, else the text.
 Word word_of(const std::string& text);
 
-// What a condition of `where` may name: axes and what varies along with them.
+// Returns the words of a condition of `where`: axes and settings that vary along with them.
 std::vector<std::string> words_of_axes(const Study& study);
-// What a front and a condition of `least` may name besides: measures of runs, of each policy where the study has several.
+// Return the further words of a front and of a condition of `least`: measures of runs. If the study has several
+// policies, each has its own.
 std::vector<std::string> measures();
 std::vector<std::string> words_of_runs(const Study& study);
 

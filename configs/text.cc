@@ -20,7 +20,7 @@ namespace {
 
 namespace pb = google::protobuf;
 
-// Keeps the first error: what follows is mostly its consequence.
+// Keeps the first error. Later errors are mostly its consequences.
 class FirstError : public pb::io::ErrorCollector {
  public:
   struct Error {
@@ -88,8 +88,8 @@ std::vector<std::string> quoted_words(const std::string& message) {
   return words;
 }
 
-// What may have been meant by a name that no field of `type` has: one of the file's outermost message stands there where a bracket
-// is left open.
+// Returns a suggestion for a name that no field of `type` has. If the file's outermost message has the name, a bracket
+// may be missing before it.
 std::string meant(const std::string& name, const pb::Descriptor& type, const pb::Descriptor& root) {
   if (&type != &root && root.FindFieldByName(name) != nullptr) return ": " + root.name() + " has one; is a } missing before it?";
   return suggestion(name, field_names(type));
@@ -141,7 +141,8 @@ std::string what_is_wrong(const pb::Message& message, const pb::FieldDescriptor&
   return why.empty() ? why : field.name() + ": " + why;
 }
 
-// What protobuf takes and no file may hold: numbers that are no value of their enum, and text that does not stay in its line.
+// Returns the first value that protobuf accepts but no file may contain: a number that is no value of its enum, or text
+// that does not stay in its line.
 std::optional<FirstError::Error> find_wrong_value(const pb::Message& message, const Locations& locations) {
   const pb::Reflection& reflection = *message.GetReflection();
   std::vector<const pb::FieldDescriptor*> fields;

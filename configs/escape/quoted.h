@@ -13,7 +13,7 @@ namespace warpfold::escape {
 //   "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."
 inline constexpr size_t kMostQuoted = 80;
 std::string quoted(std::string_view text);
-// The same without the quotes, behind a word that says what it is: --set seq=1000: ...
+// The same without the quotes, behind a word that says which kind of text it is: --set seq=1000: ...
 std::string unquoted(std::string_view text);
 
 // A path or another long text, without quotes, as a message begins with it: visible and of at most 160 characters. Of a longer
@@ -22,7 +22,8 @@ inline constexpr size_t kMostOfPath = 160;
 std::string path(std::string_view file);
 std::string quoted_path(std::string_view file);
 
-// What another library says of the input, of which it may quote any length: visible, of at most 160 characters.
+// Returns another library's message about the input, visible and of at most 160 characters. The library may quote the
+// input at any length.
 std::string remark(std::string_view text);
 
 }  // namespace warpfold::escape

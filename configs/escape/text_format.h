@@ -5,11 +5,12 @@
 
 namespace warpfold::escape {
 
-// A text in the quotes of protobuf's text format, for scenarios that the program writes: quotes and backslashes with a backslash
-// before them, control characters and bytes beyond ASCII that are no UTF-8 as \033, which a reader takes for the same bytes.
+// Returns text for the quotes of protobuf's text format, for scenarios that the program writes. Quotes and backslashes
+// get a backslash before them. Control characters, and bytes beyond ASCII that are no UTF-8, become octal as \033; a
+// reader gets the same bytes.
 std::string text_format(std::string_view text);
 
-// The rest of a comment of a text file or a shell script: one visible line (visible.h), for a line break would end the
+// Returns text for a comment of a text file or a shell script: one visible line (visible.h). A line break would end the
 // comment and begin a field or a command.
 std::string comment(std::string_view text);
 

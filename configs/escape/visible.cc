@@ -22,7 +22,7 @@ std::string named(char32_t code) {
   return code < 0x80 ? "\\x" + hexadecimal(code) : "\\u{" + hexadecimal(code) + "}";
 }
 
-// What stands for the character at the front of `text`, which is taken from it.
+// Removes the character at the front of `text`, and returns its visible form.
 std::string take(std::string_view& text) {
   const size_t length = utf8_length(text);
   const std::string_view character = text.substr(0, std::max<size_t>(length, 1));

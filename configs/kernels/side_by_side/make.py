@@ -5,8 +5,8 @@
 
 A division decides in these kernels what a thread does, so that the importer executes every CTA. 100 CTAs are imported therefore, of
 problems that are as many times smaller, and the trace's grid is made 10,000 CTAs. Two geometries are simplified, so that all warps
-have one program: max pooling has rows of 128 windows for 100, and the enlargement's source is one pixel; what their loads move is
-stated by SHARES, of the real geometry. The statistics of HFuse's launches (block, registers, shared memory): its traces,
+have one program: max pooling has rows of 128 windows for 100, and the enlargement's source is one pixel. SHARES states the traffic
+of their loads in the real geometry. The statistics of HFuse's launches (block, registers, shared memory): its traces,
 aoli-al/HFuse@fb8bc7b:scripts/data/ml-volta.json and ml-regcap-volta.json; sizes: aoli-al/TorchKernel@07bdc30:wrappers/wrapper.cpp.
 """
 
@@ -51,12 +51,12 @@ KERNELS = {
     "histogram_batch_norm_behind": ("hs", (512, 1), 64, 32, 728),
 }
 
-# What streams get where the small problem or its geometry has another share.
+# Shares of streams in the real problem, for streams whose share differs in the small problem or its geometry.
 SHARES = {
     # 2512 x 2048 floats are read 13 times, by CTAs that run at once or soon after each other: once from DRAM.
     "image": {"dram": "20096/260000"},
-    # Imported in the real geometry, 100 windows a row: a warp's 25 loads ask for 32 sectors each, of which L1 has 74.8 %, for five
-    # neighbours lie in 1 or 2 sectors; of the others DRAM has 93.8 %.
+    # Imported in the real geometry, 100 windows a row. A warp's 25 loads ask for 32 sectors each. L1 has 74.8 % of
+    # them, because five neighbours lie in 1 or 2 sectors. DRAM serves 93.8 % of the other sectors.
     "pictures": {"dram": "938/1000", "l1": "748/1000"},
     # A CTA's 512 pixels and one channel: 64 requests, 7.6 different sectors (counted over all CTAs); 2 MB are in L2 after 1 in 24.
     "small": {"dram": "42/1000", "l1": "881/1000"},
@@ -144,7 +144,7 @@ def description(name, capped, answers):
 
 
 def answer(source, line):
-    """How often the branch of a line is taken: what set its predicate stands above it."""
+    """How often the branch of a line is taken. The instruction that sets its predicate stands above it."""
     guard = re.search(r"@(!?)(P\d)", source[line - 1])
     predicate, inverted = guard[2], bool(guard[1])
 

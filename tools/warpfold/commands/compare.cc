@@ -124,8 +124,8 @@ Outcome<void> compare_command(const Invocation& invocation) {
       "Simulates the kernels of a scenario under several policies. The fastest policy and its reason come first, then one\n"
       "line a policy: rank by time, total time, slowdown of each kernel, and the limit of the run. Policies of equal rank\n"
       "are tied: folding's estimates cannot tell them apart; --fold exact can. Parameters of policies are fields of the\n"
-      "scenario's policy (configs/scenario.proto, docs/policies.md). What the scenario leaves open of SM partitions, quotas,\n"
-      "priorities, segments and guest warps is tried: each policy takes its fastest settings, which the output states.\n\n" +
+      "scenario's policy (configs/scenario.proto, docs/policies.md). SM partitions, quotas, priorities, segments and guest warps\n"
+      "that the scenario leaves open are tried: each policy takes its fastest settings, which the output states.\n\n" +
           policy_help(),
       "  warpfold compare block --model llama3-70b\n"
       "  warpfold compare block embedding=6144 heads=48 seq=16384 type=bf16 gpu=h200_sxm\n"
@@ -135,7 +135,7 @@ Outcome<void> compare_command(const Invocation& invocation) {
   options.add()("policies", boost::program_options::value<std::string>()->value_name("LIST"),
                 "policies of the list above, separated by commas; the first is the baseline. all: every policy that applies to the "
                 "scenario. Default: the scenario's field `compare`, else sequential,concurrent");
-  options.add()("fixed", "take the defaults of what the scenario leaves open of a policy, instead of the fastest of some trials");
+  options.add()("fixed", "take the defaults for settings that the scenario leaves open, instead of the fastest of some trials");
   add_request(options);
   options.add_html();
   options.add_output();

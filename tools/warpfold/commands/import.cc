@@ -38,8 +38,8 @@ Outcome<void> import_command(const Invocation& invocation) {
   Options options(
       "warpfold import LISTING --launch FILE [options]",
       "Makes a kernel from a SASS listing (the text of cuobjdump -sass or nvdisasm, or a cubin, by the nvdisasm of the PATH)\n"
-      "and a launch description, without a GPU:\n"
-      "executing the listing's integer and control instructions gives every warp's path, loops, addresses and barriers.\n"
+      "and a launch description, without a GPU. It executes the listing's integer and control instructions to find every warp's\n"
+      "path, loops, addresses and barriers.\n"
       "docs/import.md has a first example.",
       "  warpfold import kernel.sass --launch kernel.textproto\n"
       "  warpfold import kernel.sass --launch kernel.textproto --output kernel.wft\n"

@@ -118,7 +118,7 @@ Outcome<void> layer_command(const Invocation& invocation) {
   options.add()("no-simulation", "times by the roofline alone");
   options.add()("layouts", "layouts of the forward pass's tensors with the least total time, operator by operator");
   options.add()("activations", po::value<std::string>()->value_name("MB"),
-                "memory for activations that the backward pass reads; the others are recomputed");
+                "memory for activations that the backward pass reads; activations beyond it are recomputed");
   options.add()("memory", po::value<std::string>()->value_name("GB"),
                 "memory of the GPU; activations get the part beside weights, gradients and optimiser states");
   options.add()("offload", po::value<std::string>()->value_name("GB/S"),

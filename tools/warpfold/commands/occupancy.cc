@@ -13,7 +13,7 @@ Outcome<void> occupancy_command(const Invocation& invocation) {
   Options options(
       "warpfold occupancy SCENARIO [options]",
       "Reports the CTAs of each kernel on an SM, the resource that limits them, and curves over registers, shared memory and\n"
-      "CTA size. Where a smaller footprint admits more CTAs, a simulation with it gives the speed-up. The program is\n"
+      "CTA size. If a smaller footprint admits more CTAs, a simulation with it gives the speed-up. The program is\n"
       "unchanged: spills by fewer registers are not modelled (docs/occupancy.md).",
       "  warpfold occupancy qkv_philox_small\n"
       "  warpfold occupancy scenario.textproto --steps 4 --format csv --output occupancy.csv\n"

@@ -75,11 +75,11 @@ perfetto::StepTrace step_trace_of(const ProfiledStep& step) {
 Outcome<void> profile_command(const Invocation& invocation) {
   Options options(
       "warpfold profile TRACE [options]",
-      "Reads a profile, simulates its kernels on a GPU, and says which of the longest could run beside which, and what the step\n"
-      "would gain. A profile is one of: a trace of torch.profiler (export_chrome_trace; also .gz); Nsight Systems' export\n"
-      "(nsys export --type sqlite) or table (nsys stats --report cuda_gpu_trace --format csv); Nsight Compute's table (ncu --csv\n"
-      "--page raw). Kernels are known by their names, grids and the recorded shapes of operators (record_shapes=True). A kernel\n"
-      "that is not simulated keeps its measured time, and the report says why (docs/profile.md).",
+      "Reads a profile and simulates its kernels on a GPU. Reports the pairs of the longest kernels that could run side by side,\n"
+      "and the gain of the step. A profile is one of: a trace of torch.profiler (export_chrome_trace; also .gz); Nsight Systems'\n"
+      "export (nsys export --type sqlite) or table (nsys stats --report cuda_gpu_trace --format csv); Nsight Compute's table\n"
+      "(ncu --csv --page raw). Kernels are known by their names, grids and the recorded shapes of operators\n"
+      "(record_shapes=True). A kernel that is not simulated keeps its measured time, and the report says why (docs/profile.md).",
       "  warpfold profile trace.json.gz\n"
       "  warpfold profile trace.json --gpu b200\n"
       "  warpfold profile trace.json --independent gemm,softmax --plan plan.textproto\n"
@@ -100,7 +100,7 @@ Outcome<void> profile_command(const Invocation& invocation) {
                 "family: what their family is assumed to be bound by; out: they have no part in the plan");
   options.add()("rows", po::value<std::string>()->default_value("20")->value_name("N"), "kernels in the table");
   options.add()("plan", po::value<std::string>()->value_name("FILE"),
-                "write the plan as a scenario for warpfold simulate; nothing where no pair gains");
+                "write the plan as a scenario for warpfold simulate; no file if no pair gains");
   options.writes_file("plan");
   add_run_options(options);
   options.add_perfetto();

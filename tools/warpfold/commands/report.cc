@@ -95,8 +95,8 @@ std::string render_report(const configs::Report& report, Format format) {
 Outcome<void> report_command(const Invocation& invocation) {
   Options options(
       "warpfold report RESULT.json... [options]",
-      "Shows results that simulate, compare or model saved as JSON: one result as text, two as their differences with the\n"
-      "largest first, more as one line each. --html writes a page with charts of all results; a result of model and one of\n"
+      "Shows results that simulate, compare or model saved as JSON. One result is shown as text, two as their differences with\n"
+      "the largest first, more as one line each. --html writes a page with charts of all results; a result of model and one of\n"
       "simulate appear side by side.",
       "  warpfold simulate scenario.textproto --output result.json && warpfold report result.json\n"
       "  warpfold report result.json --html result.html\n"

@@ -23,9 +23,9 @@ std::vector<std::string> names_of(std::string_view kind) {
 Outcome<void> serve_command(const Invocation& invocation) {
   Options options(
       "warpfold serve [SCENARIO] [options]",
-      "Serves a workbench to a browser of this machine and prints its address: a form of the scenario, the GPU and the policy on\n"
-      "the left, what the machine answers in the middle, what has changed since a pinned answer on the right. Every answer shows\n"
-      "the command that writes the same. Ctrl-C ends it (docs/serve.md).",
+      "Serves a workbench to a browser of this machine and prints its address. The left side is a form of the scenario, the GPU\n"
+      "and the policy, the middle has the result, and the right side its changes since a pinned result. Every result shows the\n"
+      "command that writes it. Ctrl-C ends the server (docs/serve.md).",
       "  warpfold serve\n"
       "  warpfold serve qkv_philox_llama3_70b --port 8080\n"
       "  warpfold serve my_scenario.textproto\n");
