@@ -253,7 +253,7 @@ void GpuRun::collect_resources(Outcome& outcome) const {
     return sum([&](Sm& sm) {
       uint64_t total = 0;
       for (uint32_t c = 0; c < spec_.sub_cores; ++c)
-        total += sm.sub_core(static_cast<int>(c)).use(sm).pipe_cycles[static_cast<int>(which)];
+        total += sm.sub_core(static_cast<int>(c)).settle(sm).pipe_cycles[static_cast<int>(which)];
       return total;
     });
   };

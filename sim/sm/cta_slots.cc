@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "sim/sm/alternative_bounds.h"
+#include "sim/sm/listener.h"
 #include "sim/sm/sm.h"
 #include "sim/sm/sm_absence.h"
-#include "sim/sm/sm_inherit.h"
 #include "sim/sm/warp_placement.h"
 
 namespace warpfold::sim {
@@ -156,13 +156,7 @@ void maybe_end_warp(Sm& sm, int sub_core, int slot, Delay delay, Cycle now) {
   Warp& warp = state.sub_cores[sub_core].warp(slot);
   if (!warp.exited || warp.outstanding_stores > 0 || warp.outstanding_bulk_stores > 0) return;
   const Cycle end = std::max(now, warp.last_issue + 1);
-  state.account.spend(warp.row, WarpState::kDrain, end - (warp.last_issue + 1));
-  if (end > warp.last_issue + 1) {
-    warp.reason = WarpState::kDrain;
-    warp.waiting_row = warp.row;
-    inherit(sm, warp, delay, end - (warp.last_issue + 1));
-  }
-  state.account.launch(warp.launch).resident_warp_cycles += end - warp.started;
+  tell(sm, WarpDrained{warp, end, delay});
   warp.resident = false;
   if (sm.observation().timeline) {
     const auto role = static_cast<uint32_t>(state.launches[warp.launch].image->role_of_warp[warp.index_in_cta]);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/sm/listener.h"
 #include "sim/sm/sm.h"
-#include "sim/sm/sm_inherit.h"
 
 namespace warpfold::sim {
 namespace {
@@ -64,39 +64,6 @@ MemoryStage::MemoryStage(const Spec& spec, const std::vector<SmLaunch>& launches
     for (const Program& program : launches[l].image->programs) {
       for (const MicroOp& op : program.ops) longest_return_ = std::max(longest_return_, return_cycles(spec, op));
     }
-  }
-}
-
-uint32_t MemoryStage::row_of(const Sm& sm, const MemoryRequest& request) const {
-  return sm.ledger().row(request.launch, request.op->segment);
-}
-
-// Charges a wait of the request to `culprit` and delays the request. A warp that waits for the request inherits its
-// delay.
-void MemoryStage::charge(Sm& sm, MemoryRequest& request, int culprit, Contended resource, Cycle cycles) {
-  sm.ledger().charge_request(row_of(sm, request), culprit, resource, cycles);
-  const bool by_others = culprit != request.launch;
-  if (by_others || sm.state().coupled(request.launch))
-    hold_up(sm.state(), request.delay, request.launch, request.cta, request.cta_serial, delay_by(cycles, by_others));
-}
-
-void MemoryStage::charge(Sm& sm, MemoryRequest& request, const HoldHistory& holders, Contended resource, Cycle from, Cycle to) {
-  holders.charge(from, to, request.launch, [&](int culprit, uint64_t cycles) { charge(sm, request, culprit, resource, cycles); });
-}
-
-// Charges the `delay` cycles by which the transfer holds up the request, to launches in proportion to transfer.lost.
-void MemoryStage::charge_transfer(Sm& sm, MemoryRequest& request, const TransferUnderWay& transfer, Cycle delay) {
-  if (delay == 0) return;
-  uint64_t all = 0;
-  for (const uint64_t lost : transfer.lost) all += lost;
-  if (all == 0) return charge(sm, request, request.launch, transfer.slowest, delay);
-  uint64_t before = 0;
-  Cycle charged = 0;
-  for (size_t l = 0; l < transfer.lost.size(); ++l) {
-    before += transfer.lost[l];
-    const Cycle due = before * delay / all;
-    if (due > charged) charge(sm, request, static_cast<int>(l), transfer.slowest, due - charged);
-    charged = due;
   }
 }
 
@@ -184,7 +151,7 @@ void MemoryStage::accept(Sm& sm, int sub_core, Cycle now) {
   queue.accepted_before = true;
   if (queue.size > 0) start_address_generation(sm, queue);
   last_sub_core_ = sub_core;
-  charge(sm, request, stage_history_, Contended::kMemoryQueue, request.ready, now);
+  tell(sm, RequestQueued{request, stage_history_, Contended::kMemoryQueue, request.ready, now});
   stage_history_.hold(now, request.launch);
   stage_.serve(now, request.op->behaviour == Behaviour::kLoadConstant ? request.op->wavefronts : 1);
   request.queued = now - (request.issued + sm.spec().memory_transit);
@@ -257,7 +224,7 @@ void MemoryStage::serve_head(Sm& sm, Cycle now) {
   data_head_ = (data_head_ + 1) % data_queue_.size();
   --data_size_;
   const MicroOp& op = *request.op;
-  charge(sm, request, data_history_, Contended::kSharedMemory, request.enqueued, now);
+  tell(sm, RequestQueued{request, data_history_, Contended::kSharedMemory, request.enqueued, now});
   data_history_.hold(now, request.launch);
   const Cycle passed = data_.serve(now, wavefronts_of(request) - std::exchange(head_passed_, 0));
   request.queued += now - request.enqueued;

@@ -177,10 +177,6 @@ class MemoryStage {
   bool operator==(const MemoryStage&) const = default;
 
  private:
-  uint32_t row_of(const Sm& sm, const MemoryRequest& request) const;
-  void charge(Sm& sm, MemoryRequest& request, int culprit, Contended resource, Cycle cycles);
-  void charge(Sm& sm, MemoryRequest& request, const HoldHistory& holders, Contended resource, Cycle from, Cycle to);
-  void charge_transfer(Sm& sm, MemoryRequest& request, const TransferUnderWay& transfer, Cycle delay);
   void visit_request(const Sm& sm, MemoryRequest& request, StateVisitor& visitor) const;
   void visit_queues(Sm& sm, StateVisitor& visitor);
   void arbitrate(Sm& sm, Cycle now);

@@ -2,6 +2,7 @@
 // or by the chip's memory.
 #include <algorithm>
 
+#include "sim/sm/listener.h"
 #include "sim/sm/memory_stage.h"
 #include "sim/sm/sm.h"
 
@@ -42,10 +43,7 @@ void MemoryStage::ask_memory(Sm& sm, MemoryRequest& request, Cycle now) {
   const bool bulk = op.behaviour == Behaviour::kBulkLoad;
   const bool writes = writes_memory(op);
   const Moved moved = moved_by(sm, request);
-  LaunchAccount& account = sm.ledger().launch(request.launch);
-  account.served_bytes += op.bytes;
-  account.l1_bytes += op.bytes - moved.bytes;
-  account.dram_bytes += moved.dram_bytes;
+  tell(sm, RequestServed{request.launch, op.bytes, uint64_t{op.bytes} - moved.bytes, moved.dram_bytes});
   // The data stage moves a request for as long as its wavefronts take.
   const Cycle soonest = now + std::max<Cycle>(sm.spec().data_stage_rate.at_rate(op.wavefronts), 1);
   if (moved.in_l1 || (op.bytes == 0 && !writes && !bulk)) {
@@ -139,7 +137,7 @@ void MemoryStage::take_store(Sm& sm, TransferUnderWay& transfer, Cycle now) {
   MemoryRequest& request = transfer.request;
   egress_.unacknowledged -= transfer.bytes;
   release(sm, egress_, now);
-  charge_transfer(sm, request, transfer, transfer.late);
+  tell(sm, TransferWaited{request, transfer, transfer.late});
   using enum SubCoreEvent::Kind;
   sm.schedule(now, to_warp(request.op->behaviour == Behaviour::kBulkStore ? kBulkStored : kStored, request));
 }
@@ -163,7 +161,7 @@ void MemoryStage::take_load(Sm& sm, TransferUnderWay& transfer, Cycle now) {
   ingress_.unacknowledged -= transfer.bytes;
   release(sm, ingress_, now);
   const Cycle arrival = arrival_of(sm, transfer, now);
-  charge_transfer(sm, request, transfer, arrival - arrival_of(sm, transfer, now - transfer.late));
+  tell(sm, TransferWaited{request, transfer, arrival - arrival_of(sm, transfer, now - transfer.late)});
   load_arrives(sm, request, arrival);
 }
 
@@ -179,7 +177,7 @@ void MemoryStage::load_arrives(Sm& sm, MemoryRequest& request, Cycle arrival) {
 Cycle MemoryStage::return_load(Sm& sm, MemoryRequest& request, Cycle arrival) {
   const auto [end, waited_for] = returns_[request.sub_core].take(sm.state().now, return_margin(sm), arrival,
                                                                  return_cycles(sm.spec(), *request.op), request.launch);
-  charge(sm, request, waited_for, Contended::kLoadReturn, end - arrival);
+  tell(sm, RequestWaited{request, waited_for, Contended::kLoadReturn, end - arrival});
   return end;
 }
 
@@ -187,7 +185,7 @@ Cycle MemoryStage::return_load(Sm& sm, MemoryRequest& request, Cycle arrival) {
 // requests of other instructions and of other SMs.
 void MemoryStage::queue_bulk(Sm& sm, MemoryRequest& request, Cycle now) {
   const Cycle start = std::max(now, bulk_free_);
-  charge(sm, request, bulk_history_, Contended::kBulkCopy, now, start);
+  tell(sm, RequestQueued{request, bulk_history_, Contended::kBulkCopy, now, start});
   bulk_history_.hold(start, request.launch);
   bulk_free_ = start + sm.spec().bulk_copy_issue;
   if (start == now) {
@@ -209,7 +207,7 @@ void MemoryStage::copy_bulk(Sm& sm, MemoryRequest& request, Cycle now) { ask_mem
 void MemoryStage::take_bulk(Sm& sm, TransferUnderWay& transfer, Cycle now) {
   MemoryRequest& request = transfer.request;
   const MicroOp& op = *request.op;
-  charge_transfer(sm, request, transfer, transfer.late);
+  tell(sm, TransferWaited{request, transfer, transfer.late});
   const uint32_t latency = transfer.from_dram ? sm.spec().memory.bulk_dram_latency : sm.spec().memory.bulk_hit_latency;
   const Cycle passed = now - sm.spec().memory_reply;
   sm.schedule(std::max(passed + latency, now), BarrierEvent{.kind = BarrierEvent::Kind::kBytes,

@@ -126,8 +126,8 @@ void Sm::take_from(int launch, CtaSource source, Cycle at) {
 void Sm::reset_arbiters(Cycle now) {
   for (SubCore& sub_core : state_.sub_cores) sub_core.reset_arbiters(now);
   state_.memory.reset_arbiters();
-  state_.wgmma.pipe().forget_holders();
-  state_.tcgen05.pipe().forget_holders();
+  state_.wgmma.pipe().products().forget_holders();
+  state_.tcgen05.pipe().products().forget_holders();
 }
 
 void Sm::receive(std::vector<CtaList> ctas) {
@@ -142,7 +142,7 @@ void Sm::settle() {
 uint64_t Sm::instructions() const {
   uint64_t issued = 0;
   for (int l = 0; l < state_.account.launches(); ++l) issued += state_.account.launch(l).instructions;
-  for (const SubCore& sub_core : state_.sub_cores) issued += sub_core.unsettled();
+  for (const SubCore& sub_core : state_.sub_cores) issued += sub_core.account().unsettled;
   return issued;
 }
 

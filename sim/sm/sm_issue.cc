@@ -2,6 +2,7 @@
 
 #include "sim/sm/barrier_unit.h"
 #include "sim/sm/cta_slots.h"
+#include "sim/sm/listener.h"
 #include "sim/sm/sm.h"
 #include "sim/sm/sm_inherit.h"
 
@@ -56,7 +57,7 @@ void issue_memory(Sm& sm, Warp& warp, const MicroOp& op, int sub_core, int slot,
     default:
       break;
   }
-  state.account.launch(warp.launch).requested_bytes += op.bytes;
+  tell(sm, RequestIssued{warp.launch, op.bytes});
   state.memory.enqueue(sm, request);
 }
 

@@ -29,11 +29,11 @@ std::vector<uint64_t> use_of(Sm& sm) {
   uint64_t memory_instructions = 0;
   for (SubCore& sub_core : state.sub_cores) {
     uint64_t& issued = totals.emplace_back(0);
-    for (int l = 0; l < state.account.launches(); ++l) issued += sub_core.issued(sm, l);
+    for (int l = 0; l < state.account.launches(); ++l) issued += sub_core.settle(sm).issued[l];
     for (const isa::PipeRow& row : isa::kMathPipes) {
-      if (sm.spec().has(row.pipe)) totals.push_back(sub_core.use(sm).pipe_cycles[static_cast<size_t>(row.pipe)]);
+      if (sm.spec().has(row.pipe)) totals.push_back(sub_core.settle(sm).pipe_cycles[static_cast<size_t>(row.pipe)]);
     }
-    memory_instructions += sub_core.use(sm).pipe_cycles[static_cast<int>(isa::Pipe::kMemory)];
+    memory_instructions += sub_core.settle(sm).pipe_cycles[static_cast<int>(isa::Pipe::kMemory)];
   }
   totals.push_back(state.wgmma.busy_cycles());
   if (sm.spec().tensor_memory_columns > 0) totals.push_back(state.tcgen05.busy_cycles());

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/sm/listener_sub_core.h"
 #include "sim/sm/sm.h"
-#include "sim/sm/sm_inherit.h"
 #include "sim/sm/sm_issue.h"
 
 namespace warpfold::sim {
@@ -26,9 +26,8 @@ SubCore::SubCore(const Spec& spec, size_t launches, int index)
     : ports_(spec),
       warps_(spec.warp_slots_per_sub_core),
       of_launch_(launches, 0),
-      stalls_(launches),
       port_reads_(launches, 0),
-      issued_(launches, 0),
+      account_(launches),
       plain_(spec.issue_width == 1 && spec.issue_interval == 1),
       index_(index) {
   pipes_[static_cast<int>(Pipe::kMemory)].close();
@@ -63,7 +62,7 @@ void SubCore::step(Sm& sm, std::span<SubCore> sub_cores, Cycle now) {
     issue(sm, winner, now);
     if (candidates == 0) break;
     if (plain_ || ++issued == sm.spec().issue_width) {
-      not_selected(sm, candidates, warps_[winner].launch, op, now);
+      leave_behind(sm, candidates, warps_[winner].launch, op, now);
       break;
     }
     candidates = candidates_for_next_issue(sm, candidates, now);
@@ -112,15 +111,8 @@ void SubCore::expire_timers(Sm& sm, Cycle now) {
   return may_execute(sm, warp, reason);
 }
 
-// Delays a coupled warp by the cycles in which it was awake and found something taken.
-void SubCore::delay_by_awake_cycles(Sm& sm, int slot, Cycle now) {
-  Warp& warp = warps_[slot];
-  if (kAccounting && (coupled_ & (Mask{now > warp.since} << slot)) != 0)
-    delay_warp(sm.state(), warp, &Delay::all, now - warp.since);
-}
-
 [[gnu::noinline]] void SubCore::block(Sm& sm, int slot, WarpState reason, Cycle since) {
-  delay_by_awake_cycles(sm, slot, since);
+  tell(sm, AwakeEnded{*this, warps_[slot], slot, since});
   warps_[slot].blocked = true;
   wait(warps_[slot], reason, since);
   awake_ &= ~(Mask{1} << slot);
@@ -152,9 +144,9 @@ SubCore::Mask SubCore::pass_pipe_latches(Sm& sm, Mask candidates, Cycle now) {
   const Mask lite = losing_to(Pipe::kFmaLite);
   if ((alu | heavy | lite) != 0) {
     candidates &= ~(alu | heavy | lite);
-    if (alu != 0) stalled_on_pipe(sm, alu, Pipe::kAlu, now);
-    if (heavy != 0) stalled_on_pipe(sm, heavy, Pipe::kFmaHeavy, now);
-    if (lite != 0) stalled_on_pipe(sm, lite, Pipe::kFmaLite, now);
+    if (alu != 0) stall_on_pipe(sm, alu, Pipe::kAlu, now);
+    if (heavy != 0) stall_on_pipe(sm, heavy, Pipe::kFmaHeavy, now);
+    if (lite != 0) stall_on_pipe(sm, lite, Pipe::kFmaLite, now);
   }
   for (uint32_t busy = busy_ports_; busy != 0; busy &= busy - 1) {
     const int port = std::countr_zero(busy);
@@ -165,10 +157,10 @@ SubCore::Mask SubCore::pass_pipe_latches(Sm& sm, Mask candidates, Cycle now) {
     if (held == 0) continue;
     candidates &= ~held;
     if (port == static_cast<int>(Pipe::kMemory) || port == kGlobalMemory) {
-      const auto state = port == kGlobalMemory ? WarpState::kLgThrottle : WarpState::kMioThrottle;
-      stalled(sm, held, state, sm.memory().queue_holder(index_), Contended::kMemoryQueue);
+      const auto reason = port == kGlobalMemory ? WarpState::kLgThrottle : WarpState::kMioThrottle;
+      tell(sm, Stalled{*this, held, reason, sm.memory().queue_holder(index_), Contended::kMemoryQueue});
     } else {
-      stalled_on_pipe(sm, held, static_cast<Pipe>(port), now);
+      stall_on_pipe(sm, held, static_cast<Pipe>(port), now);
     }
   }
   return candidates;
@@ -182,29 +174,30 @@ bool SubCore::held_by_write_back(Pipe pipe, Cycle now) const {
          results_until_[static_cast<size_t>(pipe)] > now;
 }
 
-void SubCore::stalled_on_pipe(Sm& sm, Mask warps, Pipe pipe, Cycle now) {
+void SubCore::stall_on_pipe(Sm& sm, Mask warps, Pipe pipe, Cycle now) {
   const auto port = static_cast<int>(pipe);
   if (held_by_write_back(pipe, now))
-    return stalled(sm, warps, WarpState::kDispatchStall, write_back_launch_, Contended::kRegisterWritePort);
-  stalled(sm, warps, WarpState::kMathPipeThrottle, pipes_[port].holder(), kContendedPipe[port]);
+    return tell(sm, Stalled{*this, warps, WarpState::kDispatchStall, write_back_launch_, Contended::kRegisterWritePort});
+  tell(sm, Stalled{*this, warps, WarpState::kMathPipeThrottle, pipes_[port].holder(), kContendedPipe[port]});
 }
 
 // Returns all candidates if the issue slot and a control stage are free, otherwise none.
 SubCore::Mask SubCore::pass_control_stage(Sm& sm, Mask candidates, Cycle now) {
   if (plain_) {
     if (dispatch_ports_[0].control_free <= now) return candidates;
-    stalled(sm, candidates, WarpState::kDispatchStall, dispatch_ports_[0].dispatch_culprit, Contended::kRegisterReadPort);
+    const int holder = dispatch_ports_[0].control_holder;
+    tell(sm, Stalled{*this, candidates, WarpState::kDispatchStall, holder, Contended::kRegisterReadPort});
     return 0;
   }
   if (slot_free_ > now) {
-    stalled(sm, candidates, WarpState::kNotSelected, slot_holder_, Contended::kIssueSlot);
+    tell(sm, Stalled{*this, candidates, WarpState::kNotSelected, slot_holder_, Contended::kIssueSlot});
     return 0;
   }
   dispatch_port_ = 0;
   while (dispatch_port_ + 1 < sm.spec().issue_width && dispatch_ports_[dispatch_port_].control_free > now) ++dispatch_port_;
   if (dispatch_ports_[dispatch_port_].control_free <= now) return candidates;
-  stalled(sm, candidates, WarpState::kDispatchStall, dispatch_ports_[dispatch_port_].dispatch_culprit,
-          Contended::kRegisterReadPort);
+  const int holder = dispatch_ports_[dispatch_port_].control_holder;
+  tell(sm, Stalled{*this, candidates, WarpState::kDispatchStall, holder, Contended::kRegisterReadPort});
   return 0;
 }
 
@@ -235,27 +228,10 @@ int SubCore::pick(const Sm& sm, Mask candidates, Cycle now) const {
 
 // A loser that needs the pipe which the winner has closed would not have issued with a second issue slot either: it
 // lacks the pipe. The other losers lack the issue slot.
-void SubCore::not_selected(Sm& sm, Mask losers, int launch, const MicroOp& op, Cycle now) {
-  if constexpr (!kAccounting) return;
+void SubCore::leave_behind(Sm& sm, Mask losers, int winner, const MicroOp& op, Cycle now) {
   const auto port = static_cast<int>(op.pipe);
   const Mask closed = static_cast<Mask>(pipes_[port].admits_at() > now) & static_cast<Mask>(op.math);
-  const Mask same = losers & wants_[port] & (0U - closed);
-  stalls_.not_selected(sm.ledger(), losers & ~same, same, launch, kContendedPipe[port]);
-  delay_by_others(sm, same, launch);
-  delay_by_others(sm, losers & ~same, launch);
-}
-
-void SubCore::stalled(Sm& sm, Mask warps, WarpState state, int culprit, Contended resource) {
-  if constexpr (!kAccounting) return;
-  stalls_.stalled(sm.ledger(), warps, state, culprit, resource);
-  delay_by_others(sm, warps, culprit);
-}
-
-// Delays warps of other launches than `culprit` by a cycle, if warps of their CTA may wait for them.
-void SubCore::delay_by_others(Sm& sm, Mask warps, int culprit) {
-  if ((warps & coupled_) == 0) return;
-  for (Mask late = warps & coupled_ & ~of_launch_[culprit]; late != 0; late &= late - 1)
-    delay_warp(sm.state(), warps_[std::countr_zero(late)], &Delay::others, 1);
+  tell(sm, NotSelected{*this, losers, losers & wants_[port] & (0U - closed), winner, kContendedPipe[port]});
 }
 
 // ---- issue
@@ -263,22 +239,14 @@ void SubCore::delay_by_others(Sm& sm, Mask warps, int culprit) {
 void SubCore::issue(Sm& sm, int slot, Cycle now) {
   Warp& warp = warps_[slot];
   const MicroOp& op = *warp.op;
-  record_issue(sm, warp, slot, now);
+  tell(sm, Issued{*this, warp, slot, now});
   take_issue_slot(sm, warp, slot, now);
   const uint32_t late = enter_unit(sm, op, warp, now);
   dispatch(sm, op, warp, slot, now);
   if (op.behaviour == Behaviour::kExit) return;
   fetch_next(sm, op, warp, slot, now);
-  if (late > 0) delay_by_write_back(sm, warp, slot, late);
+  if (late > 0) tell(sm, HeldBack{*this, warp, slot, write_back_launch_, late});
   set_timer(warp, slot, now + op.next_after + late, warp.op->needs_check || warp.in_barrier);
-}
-
-// Counts the instruction and logs it. Straight code is counted where it ends.
-void SubCore::record_issue(Sm& sm, Warp& warp, int slot, Cycle now) {
-  delay_by_awake_cycles(sm, slot, now);
-  ++unsettled_;
-  if (!warp.op->straight) count(sm, warp, warp.op + 1);
-  if (sm.observation().issue_log != nullptr) log(sm, warp, now);
 }
 
 void SubCore::take_issue_slot(Sm& sm, Warp& warp, int slot, Cycle now) {
@@ -324,19 +292,13 @@ void SubCore::fetch_next(Sm& sm, const MicroOp& op, Warp& warp, int slot, Cycle 
   wants_[warp.op->port] |= Mask{1} << slot;
 }
 
-void SubCore::log(Sm& sm, const Warp& warp, Cycle now) const {
-  const auto position = static_cast<uint32_t>(warp.op - warp.program->ops.data());
-  sm.observation().issue_log->push_back(
-      {now, sm.observation().sm_class, static_cast<uint32_t>(index_), warp.launch, warp.ordinal, position});
-}
-
 void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now) {
   ports_.make_room(now, op.write_latency);
   // The instruction is in the control stage from the next cycle on, until the allocate stage is free: that cycle is
   // control_free.
   DispatchPort& port = dispatch_ports_[dispatch_port_];
   const Cycle left_control = later(now + 1, port.allocated);
-  port.dispatch_culprit = left_control > now + 1 ? port.allocate_holder : warp.launch;
+  port.control_holder = left_control > now + 1 ? port.allocate_holder : warp.launch;
   port.control_free = left_control;
   port.allocate_holder = warp.launch;
   const auto reads = ports_.collect(op, slot);
@@ -377,15 +339,6 @@ uint32_t SubCore::enter_pipe(Sm& sm, const MicroOp& op, const Warp& warp, Cycle 
   return waits;
 }
 
-[[gnu::noinline]] void SubCore::delay_by_write_back(Sm& sm, Warp& warp, int slot, uint32_t cycles) {
-  if constexpr (!kAccounting) return;
-  sm.ledger().spend(warp.row, WarpState::kDispatchStall, cycles);
-  sm.ledger().charge(warp.row, write_back_launch_, Contended::kRegisterWritePort, cycles);
-  if ((coupled_ & Mask{1} << slot) == 0) return;
-  delay_warp(sm.state(), warp, &Delay::all, cycles);
-  if (write_back_launch_ != warp.launch) delay_warp(sm.state(), warp, &Delay::others, cycles);
-}
-
 void SubCore::count_dependences(const MicroOp& op, Warp& warp) {
   for (const uint8_t counter : {op.write_counter, op.read_counter}) {
     if (counter >= 6) continue;
@@ -399,17 +352,7 @@ void SubCore::count_dependences(const MicroOp& op, Warp& warp) {
 [[gnu::noinline]] void SubCore::step_to_next(Sm& sm, Warp& warp, int slot, Cycle now) {
   const MicroOp& op = *warp.op;
   step_program(sm, warp);
-  warp.counted = warp.op;
-  if (kAccounting && warp.op->segment != op.segment) {
-    const Mask bit = Mask{1} << slot;
-    stalls_.left(sm.ledger(), bit, warp.row);
-    warp.row = sm.ledger().row(warp.launch, warp.op->segment);
-    stalls_.entered(bit, warp.row);
-    if (sm.observation().timeline) entered_segment(sm, warp, op.segment, now + 1);
-  }
-  // The wait is charged to the next instruction, as profilers do.
-  const auto fixed_wait = op.behaviour == Behaviour::kBranch ? WarpState::kBranchResolving : WarpState::kWait;
-  sm.ledger().spend(warp.row, fixed_wait, op.next_after - 1U);
+  tell(sm, Advanced{*this, warp, slot, op, now});
 }
 
 void SubCore::step_program(Sm& sm, Warp& warp) {

@@ -6,9 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "sim/account/account.h"
-#include "sim/account/issue_log.h"
-#include "sim/account/stall_ledger.h"
 #include "sim/engine/state_visitor.h"
 #include "sim/engine/warp_mask.h"
 #include "sim/sm/event.h"
@@ -16,6 +13,7 @@
 #include "sim/sm/pipe_port.h"
 #include "sim/sm/register_ports.h"
 #include "sim/sm/spec.h"
+#include "sim/sm/sub_core_account.h"
 #include "sim/sm/timer_wheel.h"
 #include "sim/sm/warp.h"
 
@@ -29,7 +27,7 @@ struct DispatchPort {
   Cycle control_free = 0;    // first cycle in which the control stage takes another instruction
   Cycle allocated = 0;       // cycle in which the last instruction left the allocate stage
   int allocate_holder = 0;   // launch of that instruction
-  int dispatch_culprit = 0;  // launch for which an instruction waits until control_free
+  int control_holder = 0;  // launch for which an instruction waits until control_free
 
   bool operator==(const DispatchPort&) const = default;
 };
@@ -38,13 +36,6 @@ inline constexpr uint32_t kMostDispatchPorts = 8;
 // Pipes whose queued results may wait for accumulator updates. The XU's results wait for them too, but its queue holds
 // only two instructions.
 inline constexpr std::array kPipesBehindPairs = {isa::Pipe::kAlu, isa::Pipe::kFmaHeavy, isa::Pipe::kFmaLite};
-
-// Cycles for which a sub-core's instructions have held its pipes.
-struct PipeUse {
-  std::array<uint64_t, isa::kPipes> pipe_cycles{};
-
-  bool operator==(const PipeUse&) const = default;
-};
 
 // A sub-core of an SM. It issues at most one warp instruction a cycle, or Spec::issue_width on a scaled machine.
 //
@@ -80,6 +71,8 @@ class SubCore {
   Warp& warp(int slot) { return warps_[slot]; }
   const Warp& warp(int slot) const { return warps_[slot]; }
   int slots() const { return static_cast<int>(warps_.size()); }
+  int index() const { return index_; }
+  WarpMask warps_of(int launch) const { return of_launch_[launch]; }  // resident warps
   RegisterPorts& ports() { return ports_; }
   // Begins the write-back of an accumulator update of `launch`, for `cycles` cycles.
   void begin_write_back(Cycle now, Cycle cycles, int launch);
@@ -96,11 +89,10 @@ class SubCore {
   // Returns a hash that changes with the warps' positions in their programs.
   uint64_t fingerprint() const;
 
-  const PipeUse& use(Sm& sm) { return settle(sm), use_; }
-  uint64_t issued(Sm& sm, int launch) { return settle(sm), issued_[launch]; }
-  // Brings the account and the other counters up to now. Straight code is counted in stretches.
-  void settle(Sm& sm);
-  uint64_t unsettled() const { return unsettled_; }  // instructions issued that are not in the account
+  // The listener's part. settle() brings it and the SM's account up to now: straight code is counted in stretches.
+  SubCoreAccount& account() { return account_; }
+  const SubCoreAccount& account() const { return account_; }
+  const SubCoreAccount& settle(Sm& sm);
 
   bool operator==(const SubCore&) const = default;
 
@@ -111,7 +103,6 @@ class SubCore {
   void release_counter(Sm& sm, int slot, int counter, Delay delay, Cycle now);
   void load_result(Sm& sm, const Warp& warp, const SubCoreEvent& event, Cycle now);
   void async_copied(Sm& sm, Warp& warp, const SubCoreEvent& event, Cycle now);
-  static void wait_for_tensor_cores(Sm& sm, Warp& warp, std::optional<Delay> delay, Cycle to);
   void free_queue_entry(Sm& sm, Cycle now);
   void visit_warp(int slot, StateVisitor& visitor);
   void step(Sm& sm, Cycle now);
@@ -127,26 +118,19 @@ class SubCore {
   Mask candidates_for_next_issue(Sm& sm, Mask candidates, Cycle now);
   Mask most_urgent(const Sm& sm, Mask candidates) const;
   int pick(const Sm& sm, Mask candidates, Cycle now) const;
-  void not_selected(Sm& sm, Mask losers, int launch, const MicroOp& op, Cycle now);
-  void stalled(Sm& sm, Mask warps, WarpState state, int culprit, Contended resource);
-  void delay_by_others(Sm& sm, Mask warps, int culprit);
+  void leave_behind(Sm& sm, Mask losers, int winner, const MicroOp& op, Cycle now);
   bool held_by_write_back(isa::Pipe pipe, Cycle now) const;
-  void stalled_on_pipe(Sm& sm, Mask warps, isa::Pipe pipe, Cycle now);
-  void delay_by_awake_cycles(Sm& sm, int slot, Cycle now);
+  void stall_on_pipe(Sm& sm, Mask warps, isa::Pipe pipe, Cycle now);
   void issue(Sm& sm, int slot, Cycle now);
-  void record_issue(Sm& sm, Warp& warp, int slot, Cycle now);
   void take_issue_slot(Sm& sm, Warp& warp, int slot, Cycle now);
   uint32_t enter_unit(Sm& sm, const MicroOp& op, const Warp& warp, Cycle now);
   void dispatch(Sm& sm, const MicroOp& op, Warp& warp, int slot, Cycle now);
   void fetch_next(Sm& sm, const MicroOp& op, Warp& warp, int slot, Cycle now);
-  void log(Sm& sm, const Warp& warp, Cycle now) const;
   void issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now);
   void occupy(Sm& sm, int port, Cycle now, uint32_t cycles, int launch);
   uint32_t enter_pipe(Sm& sm, const MicroOp& op, const Warp& warp, Cycle now);
   uint32_t enter_beside_write_back(Sm& sm, const MicroOp& op, const Warp& warp, Cycle now);
-  void delay_by_write_back(Sm& sm, Warp& warp, int slot, uint32_t cycles);
   void count_dependences(const MicroOp& op, Warp& warp);
-  void count(Sm& sm, Warp& warp, const MicroOp* end);
   void step_to_next(Sm& sm, Warp& warp, int slot, Cycle now);
   void step_program(Sm& sm, Warp& warp);
   void enter_loops(Sm& sm, Warp& warp, uint32_t at, int deeper_than);
@@ -156,7 +140,6 @@ class SubCore {
   std::vector<Warp> warps_;  // by slot
 
   WarpMask resident_ = 0;
-  WarpMask coupled_ = 0;  // warps of launches whose warps wait for each other
   WarpMask awake_ = 0;
   WarpMask has_condition_ = 0;  // warps whose next instruction has a condition
   WarpMask tentative_ = 0;      // warps that are awake only because a counter's increment is not visible yet
@@ -164,8 +147,6 @@ class SubCore {
   std::array<WarpMask, kPorts> wants_{};  // warps whose next instruction needs the port
   std::vector<WarpMask> of_launch_;       // resident warps per launch
   std::vector<int> active_launches_{};    // launches with resident warps here
-
-  StallLedger stalls_;
 
   std::array<PipePort, kPorts> pipes_{};
   uint32_t busy_ports_ = 0;  // ports that may be closed, without those of kOftenTaken
@@ -183,12 +164,10 @@ class SubCore {
   // such bank.
   std::array<int, 3> last_writer_ = {-1, -1, -1};
   std::vector<uint64_t> port_reads_;  // per launch: warp-wide register reads, both banks
-  std::vector<uint64_t> issued_;      // per launch: warp instructions
-  uint64_t unsettled_ = 0;            // instructions issued that are not in the account
 
+  SubCoreAccount account_;
   IssueArbiter arbiter_;
   Cycle stepped_ = kNever;  // last cycle that has run
-  PipeUse use_{};
   bool plain_;  // one warp issues in every cycle: there is one dispatch port, and the issue slot is always free
   int index_;
 };

@@ -3,8 +3,8 @@
 #include <bit>
 
 #include "sim/sm/cta_slots.h"
+#include "sim/sm/listener.h"
 #include "sim/sm/sm.h"
-#include "sim/sm/sm_inherit.h"
 #include "sim/sm/sub_core.h"
 
 namespace warpfold::sim {
@@ -45,12 +45,8 @@ void SubCore::load_result(Sm& sm, const Warp& warp, const SubCoreEvent& event, C
   const std::array<uint8_t, 2> registers = {static_cast<uint8_t>(event.value), static_cast<uint8_t>(event.value >> 8)};
   if (!ports_.write_port_busy(now, registers)) return release_counter(sm, event.slot, event.counter, event.delay, now);
   const int bank = ports_.write_port_busy(now, {registers[0], 0}) ? 0 : 1;
-  const int writer = last_writer(bank, warp.launch);
-  sm.ledger().charge_request(warp.row, writer, Contended::kRegisterWritePort, 1);
   SubCoreEvent later = event;
-  const bool by_others = writer != warp.launch;
-  if (by_others || sm.state().coupled(warp.launch))
-    hold_up(sm.state(), later.delay, warp.launch, warp.cta, sm.state().ctas[warp.cta].serial, delay_by(1, by_others));
+  tell(sm, ResultWaited{warp, last_writer(bank, warp.launch), later.delay});
   later.kind = SubCoreEvent::Kind::kCounter;
   sm.schedule(now + 1, later);
 }
@@ -67,20 +63,6 @@ void SubCore::async_copied(Sm& sm, Warp& warp, const SubCoreEvent& event, Cycle 
   reconsider(sm, event.slot, now, event.delay);
 }
 
-// Accounts for a wait for an entry in a queue of tensor products. Products for tensor memory come from one thread and
-// follow each other, so that the warp inherits the delay of the product that made room. A warpgroup waits for its wgmma
-// products at another instruction, so that this wait counts as a delay of the warp.
-void SubCore::wait_for_tensor_cores(Sm& sm, Warp& warp, std::optional<Delay> delay, Cycle to) {
-  const bool into_memory = warp.op->pipe == Pipe::kTcgen05;
-  const TensorPipe& pipe = into_memory ? sm.tcgen05().pipe() : sm.wgmma().pipe();
-  pipe.charge_wait(sm, warp, to);
-  if (!into_memory) {
-    pipe.delay_by_wait(sm, warp, to);
-  } else if (delay) {
-    inherit(sm, warp, *delay, to - warp.since);
-  }
-}
-
 void SubCore::reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay) {
   Warp& warp = warps_[slot];
   if (!warp.blocked) return;
@@ -89,12 +71,7 @@ void SubCore::reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay
   if (!holds && reason == warp.reason) return;
   // A sub-core that has run this cycle already sees the change in the next one.
   if (stepped_ == now) ++now;
-  sm.ledger().spend(warp.waiting_row, warp.reason, now - warp.since);
-  if (warp.reason == WarpState::kMathPipeThrottle) {
-    wait_for_tensor_cores(sm, warp, delay, now);
-  } else if (delay) {
-    inherit(sm, warp, *delay, now - warp.since);
-  }
+  tell(sm, WaitEnded{warp, now, delay});
   if (!holds) return wait(warp, reason, now);
   warp.blocked = false;
   warp.since = now;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/sm/listener.h"
 #include "sim/sm/sm.h"
 #include "sim/sm/sub_core.h"
 
@@ -26,11 +27,8 @@ void SubCore::start_warp(Sm& sm, int slot, Cycle now) {
   arbiter_.started(slot, older);
   resident_ |= bit;
   of_launch_[warp.launch] |= bit;
-  coupled_ = sm.state().coupled(warp.launch) ? coupled_ | bit : coupled_ & ~bit;
   enter_loops(sm, warp, 0, -1);
-  warp.counted = warp.op;
-  warp.row = sm.ledger().row(warp.launch, warp.op->segment);
-  stalls_.entered(bit, warp.row);
+  tell(sm, WarpStarted{*this, warp, slot});
   wants_[warp.op->port] |= bit;
   warp.started = now == stepped_ ? now + 1 : now;
   set_timer(warp, slot, warp.started, warp.op->needs_check);
@@ -47,7 +45,7 @@ void SubCore::end_warp(Sm& sm, int slot) {
   wants_[warps_[slot].op->port] &= ~bit;
   of_launch_[launch] &= ~bit;
   if (of_launch_[launch] == 0) std::erase(active_launches_, launch);
-  stalls_.left(sm.ledger(), bit, warps_[slot].row);
+  tell(sm, WarpExited{*this, warps_[slot], slot});
   arbiter_.exited(slot);
 }
 

@@ -19,10 +19,10 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
   //   stalls, unsettled                            are settled
   //   dispatch_port                                is chosen anew in every cycle
   //   plain, index                                 are constant
-  [[maybe_unused]] auto& [ports, warps, resident, coupled, awake, check, tentative, timers, wants, of_launch, active_launches,
-                          stalls, pipes, busy_ports, results_until, commit_launch, wide_writer, queue_entries, dispatch_ports,
-                          dispatch_port, slot_free, slot_holder, last_writer, port_reads, issued, unsettled, arbiter, stepped, use,
-                          plain, index] = *this;
+  [[maybe_unused]] auto& [ports, warps, resident, awake, check, tentative, timers, wants, of_launch, active_launches, pipes,
+                          busy_ports, results_until, commit_launch, wide_writer, queue_entries, dispatch_ports, dispatch_port,
+                          slot_free, slot_holder, last_writer, port_reads, account, arbiter, stepped, plain, index] = *this;
+  [[maybe_unused]] auto& [coupled, stalls, issued, unsettled, pipe_cycles] = account_;
   visitor.values("resident", resident_, "awake", awake_);
   for (int slot = 0; slot < slots(); ++slot) {
     if (warps_[slot].resident) visit_warp(slot, visitor);
@@ -38,8 +38,8 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
   visitor.value("queue_entries", queue_entries_);
   for (uint32_t w = 0; w < sm.spec().issue_width; ++w) {
     DispatchPort& port = dispatch_ports_[w];
-    [[maybe_unused]] const auto& [control_free, allocated, allocate_holder, dispatch_culprit] = port;
-    visitor.values("dispatch_culprit", port.control_free > visitor.now() ? port.dispatch_culprit : 0, "allocate_holder",
+    [[maybe_unused]] const auto& [control_free, allocated, allocate_holder, control_holder] = port;
+    visitor.values("dispatch_culprit", port.control_free > visitor.now() ? port.control_holder : 0, "allocate_holder",
                    port.allocated > visitor.now() ? port.allocate_holder : 0);
     visitor.time("control_free", port.control_free);
     visitor.time("allocated", port.allocated);
@@ -56,8 +56,8 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
   visitor.time("next_step", sm.state().due[index_]);
   stepped_ = visitor.moved(stepped_);
   visitor.counts(port_reads_);
-  visitor.counts(use_.pipe_cycles);
-  visitor.counts(issued_);
+  visitor.counts(pipe_cycles);
+  visitor.counts(issued);
 }
 
 // Trips left of loops are not in the key: they only count down, until the last trip.
@@ -85,7 +85,7 @@ void SubCore::visit_warp(int slot, StateVisitor& visitor) {
                  warp.blocked ? warp.reason : WarpState{}, "in_barrier", warp.in_barrier, "exited", warp.exited);
   for (uint32_t left = counting; left != 0; left &= left - 1)
     visitor.value("dependence_counters", warp.counters[std::countr_zero(left)]);
-  if (warp.blocked || ((awake_ & coupled_) >> slot & 1) != 0) {
+  if (warp.blocked || ((awake_ & account_.coupled) >> slot & 1) != 0) {
     visitor.since(warp.serial, 0, warp.since);
   } else {
     warp.since = visitor.moved(warp.since);

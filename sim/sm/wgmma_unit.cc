@@ -1,9 +1,9 @@
 #include "sim/sm/wgmma_unit.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
+#include "sim/sm/listener.h"
 #include "sim/sm/sm.h"
 #include "sim/sm/sm_inherit.h"
 
@@ -206,9 +206,9 @@ void WgmmaUnit::complete(Sm& sm, uint64_t id, Cycle now) {
   if (delay > 0) {
     wait_for_wide_results(sm, id);
     if (reads >= writes) {
-      delay_after(sm, id, delay, charge_reads(sm, command, delay));
+      delay_after(sm, id, delay, wait_for_reads(sm, command, delay));
     } else {
-      sm.ledger().charge_request(command.owner.row, written_by, Contended::kRegisterWritePort, delay);
+      tell(sm, UpdateWaited{command.owner, written_by, Contended::kRegisterWritePort, delay});
       delay_after(sm, id, delay, written_by != command.owner.launch ? delay : 0);
     }
     sm.schedule(command.completion, WgmmaEvent{WgmmaEvent::Kind::kComplete, id});
@@ -239,54 +239,6 @@ void WgmmaUnit::delay_after(Sm& sm, uint64_t id, Cycle delay, Cycle lost) {
     hold_up(sm.state(), command.delay, command.owner.launch, command.owner.cta, command.owner.cta_serial, {others, delay});
   }
   pipe_.stand_still(sm, launch, delay, lost);
-}
-
-std::vector<uint64_t> WgmmaUnit::port_reads(const Sm& sm) const {
-  std::vector<uint64_t> reads;
-  reads.reserve(sm.state().sub_cores.size() * static_cast<size_t>(sm.ledger().launches()));
-  for (int c = 0; c < sm.sub_cores(); ++c) {
-    for (int l = 0; l < sm.ledger().launches(); ++l) reads.push_back(sm.sub_core(c).port_reads(l));
-  }
-  return reads;
-}
-
-// Charges the update's wait for read slots. The wait that the reads of its own launch alone would have caused is the
-// launch's own. The remaining wait is due to the other launches that read meanwhile, in proportion. The launch that
-// read most takes the remainder of the division:
-//
-//   12 cycles have 24 slots. Reads of the command's launch take 18 slots and reads of another launch 4. The update wants 6 and
-//   finds 2: 4 are missing, which is 2 cycles. Without the other launch none would be missing: both cycles are charged to it.
-//
-// Returns the cycles charged to other launches.
-Cycle WgmmaUnit::charge_reads(Sm& sm, const WgmmaCommand& command, Cycle delay) {
-  const auto launches = static_cast<size_t>(sm.ledger().launches());
-  std::vector<uint64_t> reads = port_reads(sm);
-  std::vector<uint64_t> of_launch(launches, 0);
-  Cycle own = 0;
-  for (int i = 0; i < width(sm); ++i) {
-    const int c = sub_core_of(sm, command, i);
-    uint64_t others = 0;
-    for (size_t l = 0; l < launches; ++l) {
-      if (static_cast<int>(l) == command.owner.launch) continue;
-      const size_t row = static_cast<size_t>(c) * launches + l;
-      others += reads[row] - command.reads_before[row];
-      of_launch[l] += reads[row] - command.reads_before[row];
-    }
-    own = std::max<Cycle>(own, sm.sub_core(c).ports().missing_without(command.update[i], others));
-  }
-  sm.ledger().charge_request(command.owner.row, command.owner.launch, Contended::kRegisterReadPort, own);
-  const uint64_t total = std::accumulate(of_launch.begin(), of_launch.end(), uint64_t{0});
-  if (own == delay) return 0;
-  const auto most = static_cast<size_t>(std::ranges::max_element(of_launch) - of_launch.begin());
-  uint64_t left = delay - own;
-  for (size_t l = 0; l < launches; ++l) {
-    if (l == most) continue;
-    const uint64_t share = (delay - own) * of_launch[l] / total;
-    sm.ledger().charge_request(command.owner.row, static_cast<int>(l), Contended::kRegisterReadPort, share);
-    left -= share;
-  }
-  sm.ledger().charge_request(command.owner.row, static_cast<int>(most), Contended::kRegisterReadPort, left);
-  return delay - own;
 }
 
 }  // namespace warpfold::sim

@@ -95,7 +95,8 @@ class WgmmaUnit {
   Cycle read_window(const Sm& sm, const WgmmaCommand& command) const;
   void wait_for_wide_results(Sm& sm, uint64_t id);
   void delay_after(Sm& sm, uint64_t id, Cycle delay, Cycle lost);
-  Cycle charge_reads(Sm& sm, const WgmmaCommand& command, Cycle delay);
+  // Reports an update's wait for read slots. Returns the cycles due to other launches.
+  Cycle wait_for_reads(Sm& sm, const WgmmaCommand& command, Cycle delay);
   void schedule_start(Sm& sm, Cycle now);
 
   std::array<WgmmaCommand, kInFlight> commands_{};

@@ -55,12 +55,4 @@ void WgmmaUnit::visit_command(Sm& sm, WgmmaCommand& command, bool waits, StateVi
   for (size_t l = 0; l < reads.size(); ++l) visitor.relative("command_reads_before", reads[l] - command.reads_before[l]);
 }
 
-void WgmmaUnit::add_port_reads(Sm& sm, uint64_t oldest, const std::vector<uint64_t>& before) {
-  const std::vector<uint64_t> reads = port_reads(sm);
-  for (uint64_t id = oldest; id < next_start_; ++id) {
-    if (!at(id).reads_begun) continue;
-    for (size_t l = 0; l < reads.size(); ++l) at(id).reads_before[l] += reads[l] - before[l];
-  }
-}
-
 }  // namespace warpfold::sim

@@ -1,4 +1,4 @@
-#include "sim/sm/tensor_pipe.h"
+#include "sim/sm/product_history.h"
 
 #include <algorithm>
 
@@ -7,14 +7,13 @@
 
 namespace warpfold::sim {
 
-Delay TensorPipe::start(Sm& sm, const ProductOwner& owner, Delay late, Cycle ready, Cycle interval, Arrival* before, Cycle now) {
+Delay ProductHistory::started(Sm& sm, const ProductOwner& owner, Delay late, Cycle ready, Cycle end, Arrival* before, Cycle now) {
   late = charge(sm, owner, late, ready, now);
-  history_.hold(now, owner.launch);
-  free_at_ = now + interval;
-  last_ = {free_at_, late};
+  holders_.hold(now, owner.launch);
+  last_ = {end, late};
   if (before != nullptr) {
     if (remembered(sm, *before, now)) late.all = std::min(late.all, joined(sm, *before, owner.cta, now).all);
-    *before = {free_at_, late};
+    *before = {end, late};
   }
   launch_ = owner.launch;
   cta_ = owner.cta;
@@ -25,9 +24,9 @@ Delay TensorPipe::start(Sm& sm, const ProductOwner& owner, Delay late, Cycle rea
 // Returns the delay of a product that has waited since `ready`. Behind products of its own CTA, it is as late as the
 // later of the two would be without contention. Behind products of other launches, it loses the cycles that they took.
 // The remaining wait is the kernel's own.
-Delay TensorPipe::charge(Sm& sm, const ProductOwner& owner, Delay late, Cycle ready, Cycle now) const {
+Delay ProductHistory::charge(Sm& sm, const ProductOwner& owner, Delay late, Cycle ready, Cycle now) const {
   Cycle lost = 0;
-  history_.charge(ready, now, owner.launch, [&](int culprit, uint64_t cycles) {
+  holders_.charge(ready, now, owner.launch, [&](int culprit, uint64_t cycles) {
     sm.ledger().charge_request(owner.row, culprit, resource_, cycles);
     if (culprit != owner.launch) lost += cycles;
   });
@@ -39,36 +38,28 @@ Delay TensorPipe::charge(Sm& sm, const ProductOwner& owner, Delay late, Cycle re
   return late;
 }
 
-void TensorPipe::stand_still(Sm& sm, int launch, Cycle cycles, Cycle lost) {
-  free_at_ += cycles;
+void ProductHistory::stood_still(const Sm& sm, int launch, Cycle cycles, Cycle lost) {
   last_.at += cycles;
   hold_up(sm.state(), last_.delay, launch_, cta_, serial_, {launch_ == launch ? lost : cycles, 0});
 }
 
-void TensorPipe::charge_wait(Sm& sm, const Warp& warp, Cycle to) const {
-  history_.charge(warp.since, to, warp.launch,
+void ProductHistory::charge_wait(Sm& sm, const Warp& warp, Cycle until) const {
+  holders_.charge(warp.since, until, warp.launch,
                   [&](int culprit, uint64_t cycles) { sm.ledger().charge(warp.row, culprit, resource_, cycles); });
 }
 
-void TensorPipe::delay_by_wait(Sm& sm, Warp& warp, Cycle to) const {
+void ProductHistory::delay_by_wait(Sm& sm, Warp& warp, Cycle until) const {
   SmState& state = sm.state();
   if (!kAccounting || !state.coupled(warp.launch)) return;
-  history_.charge(warp.since, to, warp.launch, [&](int culprit, uint64_t cycles) {
+  holders_.charge(warp.since, until, warp.launch, [&](int culprit, uint64_t cycles) {
     delay_warp(state, warp, &Delay::all, cycles);
     if (culprit != warp.launch) delay_warp(state, warp, &Delay::others, cycles);
   });
 }
 
-void TensorPipe::visit(Sm& sm, StateVisitor& visitor, bool delayable, Cycle earliest) {
+void ProductHistory::visit_last(Sm& sm, StateVisitor& visitor) {
   // The binding lists all fields. Not visited: resource, which is constant; launch, which is the CTA's.
-  [[maybe_unused]] const auto& [resource, free_at, last, launch, cta, serial, history] = *this;
-  history_.visit(visitor, earliest);
-  // A stall moves free_at even if it is past.
-  if (delayable) {
-    visitor.moment("tensor_pipe_free", free_at_);
-  } else {
-    visitor.time("tensor_pipe_free", free_at_);
-  }
+  [[maybe_unused]] const auto& [resource, last, launch, cta, serial, holders] = *this;
   // The owner of the last product matters to the CTA's next product.
   const bool lives = sm.state().cta_lives(cta_, serial_);
   visitor.value("pipe_cta", lives ? static_cast<uint64_t>(cta_) + 1 : 0);
