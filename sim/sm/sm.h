@@ -35,6 +35,7 @@ class SmObserver {
 //   wgmma_unit       runs matrix products of warpgroups
 //   tcgen05_unit     runs matrix products into tensor memory
 //   barrier_unit     mbarriers of rings, named barriers
+//   listener         enters the units' events into the account
 //   sm_inherit       delays that warps pass to the warps that wait for them
 //   sm_absence       warps that are missing because other launches hold their room
 //   alternative_bounds

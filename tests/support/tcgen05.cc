@@ -24,7 +24,9 @@ traces::Kernel chain_of_lines(const Lines& lines, int count) {
       .declare("ring done depth=1 arrivals=1")
       .declare("cursor use depth=1")
       .role("issuer", 1,
-            join(join(products, {commit_line("barrier=done cursor=use")}), wait_lines("barrier=done cursor=use advance=1")))
+            join(join(products, {commit_line("barrier=done cursor=use")}),
+                 {op("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR12], R3", {.stall = 2, .write = 0}, "barrier=done cursor=use advance=1"),
+                  op("NOP", {.wait = {0}})}))
       .kernel();
 }
 

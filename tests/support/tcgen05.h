@@ -24,7 +24,8 @@ std::string commit_line(const std::string& effect);
 // A wait for the ring's next phase.
 Lines wait_lines(const std::string& effect);
 
-// Kernels in which one warp issues the lines, or a product, `count` times, then commits and waits.
+// Kernels in which one warp issues the lines, or a product, `count` times, then commits, polls until the commit has
+// arrived, and issues a NOP that needs the poll's result.
 traces::Kernel chain_of_lines(const Lines& lines, int count);
 traces::Kernel chain_of(const Product& product, int count);
 
