@@ -218,12 +218,13 @@ TEST(Diagnostics, SharedAccessesBehindLoadedGuardsAsk) {
 
 TEST(Diagnostics, MissingParametersAreNamed) {
   const auto message = [](const std::string& constant) {
-    return message_of(import_lines("ISETP.GT.AND P0, PT, RZ, " + constant + ", PT ;\n@P0 EXIT ;\nEXIT ;\n", kLaunch));
+    return message_of(import_lines("MOV R2, RZ ;\nISETP.GT.AND P0, PT, RZ, " + constant + ", PT ;\n@P0 EXIT ;\nEXIT ;\n", kLaunch));
   };
   EXPECT_THAT(
       message("c[0x0][0x170]"),
-      HasSubstr("hangs on ISETP in line 2, which the listing does not know: c[0x0][0x170], a parameter at offset 16 that the "
-                "launch description does not give: parameter { offset: 16 value: N } (a pointer: array: \"NAME\")"));
+      HasSubstr(
+          "hangs on ISETP.GT.AND in line 3, which the listing does not know: c[0x0][0x170], a parameter at offset 16 that the "
+          "launch description does not give: parameter { offset: 16 value: N } (a pointer: array: \"NAME\")"));
   EXPECT_THAT(message("c[0x0][R2+0x170]"),
               HasSubstr("a parameter that a register selects and the launch description does not give"));
   EXPECT_THAT(message("c[0x0][0x44]"), HasSubstr("c[0x0][0x44], which the driver sets"));

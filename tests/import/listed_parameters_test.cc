@@ -54,7 +54,7 @@ TEST(ListedParameters, SayWhatTheDescriptionDoesNot) {
 
 TEST(ListedParameters, ThatAreMissingAreNamedByTheirPlace) {
   EXPECT_THAT(
-      message_of(import_with("parameter { value: 1 }")),
+      message_of(import_with("parameter { value: 1 } parameter { offset: 16 value: 5 bytes: 4 } parameter { value: 7 bytes: 4 }")),
       HasSubstr("c[0x0][0x164], parameter 2 of 4 at offset 4 that the launch description does not give: parameter { offset: 4 "
                 "value: N }"));
   // The high word of a parameter of eight bytes, and a word of a struct.

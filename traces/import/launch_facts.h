@@ -57,7 +57,7 @@ struct LaunchFacts {
   int16_t local_array = -1;                         // index in `arrays` of the threads' local memory; -1: none
   uint32_t local_words = 0;                         // words of four bytes per thread
   uint64_t parameters = 0;                          // address of the first parameter
-  uint32_t parameters_offset = 0;                   // its offset in bank 0
+  uint32_t parameters_offset = 0;                   // offset of the first parameter in bank 0
   std::vector<ListedParameter> signature;           // by rising offset; empty: the listing does not state it
   std::map<int, std::vector<AnswerFacts>> answers;  // by line of the listing, one answer of each kind
 

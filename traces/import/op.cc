@@ -256,7 +256,7 @@ Expected<std::vector<Op>> decode(const Listing& listing, const Function& functio
     }
     if (offset < 0 || op.base == "RET") continue;
     const int64_t first = static_cast<int64_t>(function.code.front().offset);
-    if ((offset - first) % kInstructionBytes != 0) {
+    if (op.behaviour == isa::Behaviour::kBranch && (offset - first) % kInstructionBytes != 0) {
       return fail_at(listing.file, listed.line, 1,
                      escape::unquoted(op.instruction->mnemonic) + ": no instruction begins at its target; instructions of " +
                          escape::unquoted(function.name) + " begin every " + std::to_string(kInstructionBytes) + " bytes");

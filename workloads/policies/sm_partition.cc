@@ -155,7 +155,7 @@ void state_sizes(const configs::Gpu& gpu, Plan& plan) {
   }
   if (odd.size() < 2) return;
   for (PlannedKernel& planned : plan.kernels) {
-    if (!odd.contains(planned.sms.first)) continue;
+    if (planned.sms.count == 0 || !odd.contains(planned.sms.first)) continue;
     planned.kernel.assumed.push_back("a set of " + std::to_string(planned.sms.count) + " SMs; the driver makes green contexts of " +
                                      std::to_string(sizes.least) + " SMs or more, in multiples of " +
                                      std::to_string(sizes.multiple));

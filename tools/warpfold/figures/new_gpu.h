@@ -8,9 +8,9 @@
 
 namespace warpfold::cli {
 
-// Returns what a new GPU leaves to assumptions, a line each: the share of its memory bandwidth that is achieved, a clock or a
-// bandwidth that its data sheet contradicts, and rates of pipes that whole cycles round. `own`: the fields that differ from `base`;
-// `gpu`: `own` merged over `base`.
+// Returns a line for each assumption that a new GPU rests on. It may be the achieved share of the memory bandwidth, or the rate of
+// a pipe that whole cycles round. Other lines name clocks and bandwidths that the data sheet contradicts. `own` has the fields that
+// differ from `base`, and `gpu` is `own` merged over `base`.
 std::vector<std::string> assumptions_of_new_gpu(const configs::Gpu& gpu, const configs::Gpu& own, const configs::Gpu& base,
                                                 const isa::Architecture& architecture);
 
