@@ -45,12 +45,12 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
       timeline_(options.timeline),
       alternative_bounds_(options.alternative_bounds),
       depends_on_(dependences(launches, options.serialise)),
-      distributor_(launches, spec.memory.sm_count, options.fold, !options.all_sms && options.issue_log == nullptr),
+      distributor_(launches, spec.memory.sm_count, options.fold, !options.all_sms && !options.logs()),
       released_(launches.size(), false),
       released_at_(launches.size(), 0),
       all_sms_(options.all_sms),
-      folds_(!options.all_sms && options.issue_log == nullptr) {
-  if (options.issue_log != nullptr) fold_.mode = FoldMode::kOff;
+      folds_(!options.all_sms && !options.logs()) {
+  if (options.logs()) fold_.mode = FoldMode::kOff;
   if (fold_.check_skips) skip_check_.emplace(fold_.omitted_field);
   if (options.all_sms) fold_.mode = FoldMode::kOff;
   std::vector<SmClass> classes = distributor_.lend_first(options.all_sms);
@@ -65,19 +65,19 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
   for (size_t e = 0; e < epochs.size(); ++e) {
     for (const size_t l : epochs[e]) epoch_of[l] = static_cast<int>(e);
   }
-  for (ClassRun& class_run : class_runs_) start(class_run, launches, epoch_of, options.issue_log);
+  for (ClassRun& class_run : class_runs_) start(class_run, launches, epoch_of, options);
   if (std::ranges::any_of(launches, [](const Launch& launch) { return !launch.beside.empty(); })) {
     ends_to_tell_.resize(launches.size());
     std::iota(ends_to_tell_.begin(), ends_to_tell_.end(), 0);
   }
   for (ClassRun& class_run : class_runs_) class_run.sm->memory().set_dirty_bytes(options.dirty_bytes / spec.memory.sm_count);
-  // The issue log is one list for all SMs, so only one thread may write to it.
-  const unsigned threads = options.issue_log != nullptr ? 1 : options.threads;
+  // A log is one list for all SMs, so only one thread may write to it.
+  const unsigned threads = options.logs() ? 1 : options.threads;
   sharing_.emplace(spec_, images_, class_runs_, distributor_, fold_, std::min<unsigned>(threads, spec.memory.sm_count));
 }
 
 void GpuRun::start(ClassRun& class_run, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,
-                   std::vector<IssueRecord>* issue_log) {
+                   const Options& options) {
   const std::vector<int> rank = placement_order(launches);
   std::vector<SmLaunch> shares;
   for (size_t l = 0; l < launches.size(); ++l) {
@@ -88,8 +88,11 @@ void GpuRun::start(ClassRun& class_run, const std::vector<Launch>& launches, con
   }
   class_run.sm = std::make_unique<Sm>(spec_, std::move(shares));
   compare_with(*class_run.sm, alternative_bounds_);
-  class_run.sm->observation().issue_log = issue_log;
-  class_run.sm->observation().sm_class = static_cast<uint32_t>(&class_run - class_runs_.data());
+  Observation& observation = class_run.sm->observation();
+  observation.issue_log = options.issue_log;
+  observation.sm_class = static_cast<uint32_t>(&class_run - class_runs_.data());
+  if (options.cycle_log != nullptr && options.cycle_log->sm_class == observation.sm_class)
+    observation.cycle_log = options.cycle_log;
   if (timeline_) record_timeline(*class_run.sm, TimelineLimits::for_each_of(class_runs_.size()));
   if (!folds_) return;
   class_run.folding = std::make_unique<SmFolding>(fold_, *class_run.sm, skip_check());

@@ -37,7 +37,7 @@ class GpuRun {
 
  private:
   void start(ClassRun& class_run, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,
-             std::vector<IssueRecord>* issue_log);
+             const Options& options);
   void run_classes();
   void advance(size_t m, Cycle until);
   Cycle lookahead() const;

@@ -47,7 +47,7 @@ Expected<Outcome> simulate(const Spec& spec, const std::vector<Launch>& launches
   const auto inputs = make_inputs(spec, launches, options);
   if (!inputs) return std::unexpected(inputs.error());
   const Executor::Simulate run = [&spec](const RunInputs& of, bool until_idle) { return run_once(spec, of, until_idle); };
-  const bool planned = options.run_cache != nullptr && !options.all_sms && !options.timeline && options.issue_log == nullptr;
+  const bool planned = options.run_cache != nullptr && !options.all_sms && !options.timeline && !options.logs();
   Outcome outcome = planned ? Executor(spec, *inputs, run).run() : run(*inputs, false);
   if (options.keep_runs && !planned) {
     const auto whole = std::make_shared<const Outcome>(outcome);
@@ -70,6 +70,7 @@ std::shared_ptr<const Outcome> replayed(const MadeRun& run) {
   inputs.options.fold = {.mode = FoldMode::kOff};
   inputs.options.timeline = false;
   inputs.options.issue_log = nullptr;
+  inputs.options.cycle_log = nullptr;
   const auto simulate = [&] {
     Outcome outcome = run_once(run.spec, inputs, run.until_idle);
     return run.until_idle ? restrict_to_ran(std::move(outcome)) : outcome;

@@ -33,6 +33,10 @@ struct Options {
   bool keep_runs = false;
   // Receives every issue, in order of time for each SM class, or for each SM with all_sms; nothing is folded then.
   std::vector<IssueRecord>* issue_log = nullptr;
+  // Receives what each warp of an SM of one class does in a window of cycles; nothing is folded then.
+  CycleLog* cycle_log = nullptr;
+
+  bool logs() const { return issue_log != nullptr || cycle_log != nullptr; }
 };
 
 }  // namespace warpfold::sim

@@ -1,6 +1,7 @@
 #include "sim/sm/listener.h"
 
 #include <bit>
+#include <utility>
 
 #include "sim/sm/listener_sub_core.h"
 #include "sim/sm/sm.h"
@@ -13,7 +14,8 @@ namespace {
 // each other, so that the warp inherits the delay of the product that made room. A warpgroup waits for its wgmma
 // products at another instruction, so that this wait counts as a delay of the warp.
 void wait_for_tensor_cores(Sm& sm, const WaitEnded& event) {
-  auto& [warp, until, delay] = event;
+  Warp& warp = event.warp;
+  const auto [until, delay] = std::pair{event.until, event.delay};
   const bool into_memory = warp.op->pipe == isa::Pipe::kTcgen05;
   const ProductHistory& products = into_memory ? sm.tcgen05().pipe().products() : sm.wgmma().pipe().products();
   products.charge_wait(sm, warp, until);
@@ -76,6 +78,23 @@ void log_issue(Sm& sm, const SubCore& sub_core, const Warp& warp, Cycle now) {
       {now, sm.observation().sm_class, static_cast<uint32_t>(sub_core.index()), warp.launch, warp.ordinal, position});
 }
 
+void log_spans(Sm& sm, const SubCore& sub_core, WarpMask warps, WarpState state, Cycle from, Cycle until) {
+  for (; warps != 0; warps &= warps - 1) {
+    const Warp& warp = sub_core.warp(std::countr_zero(warps));
+    const bool at_barrier = state == WarpState::kBarrier && warp.op->behaviour != isa::Behaviour::kSetMaxRegisters;
+    const MicroOp* op = at_barrier ? warp.barrier_op : warp.op;
+    sm.observation().cycle_log->add({.from = from,
+                                     .until = until,
+                                     .state = state,
+                                     .sub_core = static_cast<uint32_t>(sub_core.index()),
+                                     .launch = warp.launch,
+                                     .warp = warp.ordinal,
+                                     .cta = warp.cta,
+                                     .index_in_cta = warp.index_in_cta,
+                                     .instruction = warp.program->sources[op - warp.program->ops.data()]});
+  }
+}
+
 void count_stretch(Sm& sm, SubCore& sub_core, Warp& warp, const MicroOp* end) {
   SubCoreAccount& account = sub_core.account();
   const Program& program = *warp.program;
@@ -91,25 +110,27 @@ void count_stretch(Sm& sm, SubCore& sub_core, Warp& warp, const MicroOp* end) {
   sm.ledger().spend(warp.row, WarpState::kSelected, instructions);
   sm.ledger().spend(warp.row, WarpState::kWait, waited.waits - before.waits);
   sm.ledger().spend(warp.row, WarpState::kBranchResolving, waited.branches - before.branches);
-  for (int pipe = 0; pipe < isa::kPipes; ++pipe)
-    account.pipe_cycles[pipe] += issued.pipe_cycles[pipe] - before.pipe_cycles[pipe];
+  for (int pipe = 0; pipe < isa::kPipes; ++pipe) account.pipe_cycles[pipe] += issued.pipe_cycles[pipe] - before.pipe_cycles[pipe];
 }
 
 // ---- a wait
 
 void tell(Sm& sm, const HeldBack& event) {
   if constexpr (!kAccounting) return;
-  const auto& [sub_core, warp, slot, holder, cycles] = event;
+  const auto& [sub_core, warp, slot, holder, from, cycles] = event;
   sm.ledger().spend(warp.row, WarpState::kDispatchStall, cycles);
   sm.ledger().charge(warp.row, holder, Contended::kRegisterWritePort, cycles);
+  if (sm.observation().cycle_log != nullptr)
+    log_spans(sm, sub_core, WarpMask{1} << slot, WarpState::kDispatchStall, from, from + cycles);
   if ((sub_core.account().coupled & WarpMask{1} << slot) == 0) return;
   delay_warp(sm.state(), warp, &Delay::all, cycles);
   if (holder != warp.launch) delay_warp(sm.state(), warp, &Delay::others, cycles);
 }
 
 void tell(Sm& sm, const WaitEnded& event) {
-  const auto& [warp, until, delay] = event;
+  const auto& [sub_core, warp, slot, until, delay] = event;
   sm.ledger().spend(warp.waiting_row, warp.reason, until - warp.since);
+  if (sm.observation().cycle_log != nullptr) log_spans(sm, sub_core, WarpMask{1} << slot, warp.reason, warp.since, until);
   if (warp.reason == WarpState::kMathPipeThrottle) {
     wait_for_tensor_cores(sm, event);
   } else if (delay) {

@@ -100,19 +100,23 @@ struct AwakeEnded {
   Cycle now;
 };
 
-// A result waits `cycles` in front of its pipe while accumulators of launch `holder` are written back.
+// A result waits `cycles` in front of its pipe while accumulators of launch `holder` are written back. `from`: the cycle
+// in which the warp's next instruction would have been ready.
 struct HeldBack {
   SubCore& sub_core;
   Warp& warp;
   int slot;
   int holder;
+  Cycle from;
   Cycle cycles;
 };
 
 // A blocked warp's wait in state Warp::reason ends at `until`. `delay`: of the warp or request for which it waited;
 // none: it has no history.
 struct WaitEnded {
+  const SubCore& sub_core;
   Warp& warp;
+  int slot;
   Cycle until;
   std::optional<Delay> delay;
 };

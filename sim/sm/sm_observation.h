@@ -18,6 +18,7 @@ class Sm;
 // Records of an SM's run that are not part of its state.
 struct Observation {
   std::vector<IssueRecord>* issue_log = nullptr;  // receives each issue; null: none are recorded
+  CycleLog* cycle_log = nullptr;                  // receives what warps do in its window; null: nothing is recorded
   uint32_t sm_class = 0;                          // class of the SM, in the log
   std::optional<TimelineRecorder> timeline{};
   Cycle next_sample = kNever;  // end of the timeline's current window

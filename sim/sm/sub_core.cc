@@ -245,7 +245,7 @@ void SubCore::issue(Sm& sm, int slot, Cycle now) {
   dispatch(sm, op, warp, slot, now);
   if (op.behaviour == Behaviour::kExit) return;
   fetch_next(sm, op, warp, slot, now);
-  if (late > 0) tell(sm, HeldBack{*this, warp, slot, write_back_launch_, late});
+  if (late > 0) tell(sm, HeldBack{*this, warp, slot, write_back_launch_, now + op.next_after, late});
   set_timer(warp, slot, now + op.next_after + late, warp.op->needs_check || warp.in_barrier);
 }
 

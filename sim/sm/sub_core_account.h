@@ -17,9 +17,9 @@ struct SubCoreAccount {
 
   WarpMask coupled = 0;  // warps of launches whose warps wait for each other
   StallLedger stalls;
-  std::vector<uint64_t> issued;                      // per launch: warp instructions
-  uint64_t unsettled = 0;                            // instructions issued that are not in the account
-  std::array<uint64_t, isa::kPipes> pipe_cycles{};   // for which instructions have held the pipes
+  std::vector<uint64_t> issued;                     // per launch: warp instructions
+  uint64_t unsettled = 0;                           // instructions issued that are not in the account
+  std::array<uint64_t, isa::kPipes> pipe_cycles{};  // for which instructions have held the pipes
 
   bool operator==(const SubCoreAccount&) const = default;
 };

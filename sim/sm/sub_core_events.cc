@@ -71,7 +71,7 @@ void SubCore::reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay
   if (!holds && reason == warp.reason) return;
   // A sub-core that has run this cycle already sees the change in the next one.
   if (stepped_ == now) ++now;
-  tell(sm, WaitEnded{warp, now, delay});
+  tell(sm, WaitEnded{*this, warp, slot, now, delay});
   if (!holds) return wait(warp, reason, now);
   warp.blocked = false;
   warp.since = now;

@@ -12,6 +12,7 @@ namespace warpfold::cli {
 // The subcommands. Each reads its own options and writes its own output.
 Outcome<void> simulate_command(const Invocation& invocation);
 Outcome<void> hot_command(const Invocation& invocation);
+Outcome<void> cycles_command(const Invocation& invocation);
 Outcome<void> compare_command(const Invocation& invocation);
 Outcome<void> whatif_command(const Invocation& invocation);
 Outcome<void> occupancy_command(const Invocation& invocation);

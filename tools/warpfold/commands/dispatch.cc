@@ -28,6 +28,7 @@ constexpr std::array kSubcommands{
     Subcommand{"occupancy", "CTAs an SM, the resource that limits them, and the speed-up of a smaller footprint",
                occupancy_command},
     Subcommand{"hot", "the instructions with the most warp-cycles, and their stall reasons", hot_command},
+    Subcommand{"cycles", "what each warp of a sub-core does, cycle by cycle", cycles_command},
     Subcommand{"study", "run a scenario over a grid of values; tables and pictures", study_command},
     Subcommand{"model", "the limiter model: lower bounds on kernels in sequence, fused and overlapped", model_command},
     Subcommand{"layer", "a transformer's layer, operator by operator: limits, times and savings by fusion", layer_command},

@@ -40,7 +40,7 @@ struct Known {
 
 const std::array<Known, 13>& known_kinds() {
   static const std::array<Known, 13> kinds{
-      Known{FileKind::kScenario, "a scenario", "scenarios", "simulate, compare, whatif, hot, model, roofline and trace write",
+      Known{FileKind::kScenario, "a scenario", "scenarios", "simulate, compare, whatif, hot, cycles, model, roofline and trace write",
             "scenarios", &configs::Scenario::default_instance()},
       Known{FileKind::kGpu, "a GPU", "GPUs", "gpu show and --gpu", "gpus", &configs::Gpu::default_instance()},
       Known{FileKind::kStudy, "a study", "studies", "study", "studies", &configs::Study::default_instance()},

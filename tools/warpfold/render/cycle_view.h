@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/account/issue_log.h"
+#include "tools/warpfold/render/output.h"
+#include "workloads/policies/policy.h"
+
+namespace warpfold::cli {
+
+// Cycles by which the log reaches beyond the window on both sides, so that it has an issue before and after each fixed
+// wait in the window: a stall count is 15 cycles at most, and a wide result waits 16 more at most.
+inline constexpr uint64_t kLogMargin = 32;
+
+// A window of cycles of one sub-core.
+struct CycleView {
+  uint64_t from = 0;
+  uint64_t until = 0;   // first cycle after the window
+  std::string title{};  // scenario, GPU and policy
+  uint32_t sub_core = 0;
+  const policies::Plan* plan = nullptr;  // whose launches the log's spans name
+  const sim::CycleLog* log = nullptr;
+};
+
+// Renders what each warp does in each cycle. For people: a row for each warp and a letter for each cycle, then the
+// instructions in the order of issue. For machines: a row for each span of cycles.
+std::string render_cycles(const CycleView& view, Format format);
+
+}  // namespace warpfold::cli
