@@ -48,6 +48,14 @@ TEST(Question, OfAStudyHasAxes) {
               HasSubstr("the page cannot set a text that may name a file"));
 }
 
+TEST(Question, OfCyclesHasAWindow) {
+  EXPECT_EQ(command("policy CARVE_OUT\nfrom 12000\ncount 100\nsub-core 1\nsm-class 0\nset seq=4096", "cycles"),
+            "warpfold cycles small --policy CARVE_OUT --set seq=4096 --from 12000 --count 100 --sub-core 1 --sm-class 0 --format json");
+  EXPECT_EQ(refused("from -1", "cycles"), "from: a number of digits alone, not \"-1\"");
+  EXPECT_EQ(refused("count 5 --output=/tmp/x", "cycles"), "count: a number of digits alone, not \"5 --output=/tmp/x\"");
+  EXPECT_EQ(refused("from 12000"), "a window of cycles is of a question for cycles");
+}
+
 TEST(Question, QuotesForAShellAndNotForTheProgram) {
   EXPECT_EQ(command("", "model", "own dir/mine.textproto"),
             "warpfold model 'own dir/mine.textproto' --interference none --format json");

@@ -22,7 +22,8 @@ namespace {
 
 namespace pb = google::protobuf;
 
-constexpr std::array<std::string_view, 5> kAsks{"model", "simulate", "compare", "whatif", "study"};
+constexpr std::array<std::string_view, 6> kAsks{"model", "simulate", "compare", "whatif", "study", "cycles"};
+constexpr std::array<std::string_view, 4> kWindowWords{"from", "count", "sub-core", "sm-class"};
 constexpr size_t kMostLines = 500;
 constexpr size_t kMostSession = 40;
 constexpr size_t kMostAxes = 2;
@@ -169,6 +170,7 @@ class Reader {
     }
     if (question_.ask.empty() || question_.scenario.empty()) return fail("a question needs lines ask and scenario");
     if ((question_.ask == "study") == question_.axes.empty()) return fail("a study, and nothing else, has an axis");
+    if (question_.ask != "cycles" && !question_.window.empty()) return fail("a window of cycles is of a question for cycles");
     return std::move(question_);
   }
 
@@ -182,6 +184,7 @@ class Reader {
     if (word == "gpu") return choose(question_.gpu, "gpu", value, names_.gpus);
     if (word == "policy") return choose(question_.policy, "policy", value, policies());
     if (word == "policies") return take_policies(value);
+    if (std::ranges::find(kWindowWords, word) != kWindowWords.end()) return take_window(word, value);
     return fail("a question has no word " + escape::quoted(word));
   }
 
@@ -207,6 +210,12 @@ class Reader {
       at = comma + 1;
     }
     question_.policies = list;
+    return {};
+  }
+
+  Expected<void> take_window(std::string_view word, const std::string& value) {
+    if (!is_number(value)) return fail(std::string(word) + ": a number of digits alone, not " + escape::quoted(value));
+    question_.window.insert(question_.window.end(), {"--" + std::string(word), value});
     return {};
   }
 
@@ -249,7 +258,7 @@ std::vector<std::string> Question::words() const {
   std::vector<std::string> words{ask, scenario};
   if (!gpu.empty()) words.insert(words.end(), {"--gpu", gpu});
   // The limits of kernels do not depend on the policy, so `model` takes none.
-  if (!policy.empty() && (ask == "simulate" || ask == "whatif")) words.insert(words.end(), {"--policy", policy});
+  if (!policy.empty() && (ask == "simulate" || ask == "whatif" || ask == "cycles")) words.insert(words.end(), {"--policy", policy});
   words.insert(words.end(), changes.begin(), changes.end());
   for (const std::string& axis : axes) words.insert(words.end(), {"--axis", axis});
   if (ask == "study" && !(policies.empty() && policy.empty()))
@@ -257,6 +266,7 @@ std::vector<std::string> Question::words() const {
   if (ask == "compare") words.insert(words.end(), {"--policies", "all"});
   if (ask == "model") words.insert(words.end(), {"--interference", "none"});
   if (ask == "simulate") words.emplace_back("--timeline");
+  words.insert(words.end(), window.begin(), window.end());
   words.insert(words.end(), {"--format", ask == "study" ? "csv" : "json"});
   return words;
 }

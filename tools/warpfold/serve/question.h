@@ -19,7 +19,7 @@ struct Names {
 // One question of the page: a command of the program that can neither read a file of the page's choice nor write a file.
 //
 //   session 5d1e-simulate              a newer question of the same session ends this one
-//   ask simulate                       model, simulate, compare (all policies), whatif, study
+//   ask simulate                       model, simulate, compare (all policies), whatif, study, cycles
 //   scenario qkv_philox_small
 //   policy CONCURRENT                  default: the scenario's
 //   gpu h200_sxm                       default: the scenario's
@@ -27,6 +27,7 @@ struct Names {
 //   unset kernel.rng                   same syntax as --unset; repeatable, in order
 //   axis gpu.sm.tensor.scale=1,2,4     of a study only, one or two: same syntax as --axis
 //   policies sequential,concurrent     of a study only: same syntax as --policies
+//   from 12000                         of cycles only: --from; likewise count, sub-core and sm-class
 struct Question {
   std::string session;
   std::string ask;
@@ -36,6 +37,7 @@ struct Question {
   std::vector<std::string> changes;  // words: "--set" or "--unset", each with its argument
   std::vector<std::string> axes;
   std::string policies;
+  std::vector<std::string> window;  // words of cycles: "--from", "--count", "--sub-core", "--sm-class", each with its number
 
   // Returns the arguments of `warpfold`, the subcommand first. The answer is the standard output of this command.
   std::vector<std::string> words() const;

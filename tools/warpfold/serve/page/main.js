@@ -75,7 +75,7 @@ byId('views').append(
   view('limiters', 'Bounds: what each kernel needs most of', '.kernels[].limiters', drawLimiters, () => shown.model.command),
   advised('policies', 'Policies', 'compare', 'Compare all policies', '.results', drawPolicies),
   advised('what-if', 'What if there were more of it?', 'whatif', 'Double and halve every resource', '.what_if', drawWhatIf),
-  sweepSection());
+  sweepSection(), cyclesSection());
 for (const {section} of views) section.hidden = true;
 for (const select of ['scenario', 'gpu', 'policy']) byId(select).addEventListener('change', (event) => choose(select, event.target.value));
 byId('undo').addEventListener('click', undo);
