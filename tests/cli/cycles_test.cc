@@ -50,7 +50,9 @@ TEST_F(Cycles, SpansOfAWarpTileTheWindow) {
     std::string warp = cells[4];
     for (const size_t c : {5, 6, 7}) warp.append(" ").append(cells[c]);
     const int from = std::stoi(cells[0]);
-    if (end.contains(warp)) EXPECT_EQ(from, end[warp]) << line;
+    if (end.contains(warp)) {
+      EXPECT_EQ(from, end[warp]) << line;
+    }
     end[warp] = std::stoi(cells[1]);
     EXPECT_GE(from, 2000);
     EXPECT_LE(end[warp], 2200);
