@@ -1,5 +1,5 @@
 // Events that the units of an SM report, and the account that listens to them (listener*.cc). The units decide what
-// happens; the listener decides to whom the cycles are charged. Built with WARPFOLD_ACCOUNTING=OFF, the listener counts
+// happens; the listener charges the cycles to launches. Built with WARPFOLD_ACCOUNTING=OFF, the listener counts
 // instructions and bytes only.
 //
 //   a warp's life       WarpStarted, Issued, Advanced, WarpExited, WarpDrained

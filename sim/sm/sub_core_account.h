@@ -1,4 +1,4 @@
-// What the listener keeps of one sub-core: plain data, changed by the overloads of tell() alone.
+// The listener's state of one sub-core: plain data, changed by the overloads of tell() alone.
 #pragma once
 
 #include <array>

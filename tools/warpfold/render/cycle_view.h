@@ -9,8 +9,8 @@
 
 namespace warpfold::cli {
 
-// Cycles by which the log reaches beyond the window on both sides, so that it has an issue before and after each fixed
-// wait in the window: a stall count is 15 cycles at most, and a wide result waits 16 more at most.
+// Cycles by which the log reaches beyond the window on both sides. Each fixed wait in the window then lies between two
+// issues of the log: a stall count is 15 cycles at most.
 inline constexpr uint64_t kLogMargin = 32;
 
 // A window of cycles of one sub-core.
