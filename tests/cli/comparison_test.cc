@@ -120,11 +120,11 @@ TEST_F(Ties, SayHowFarAndWhatWouldResolveThem) {
   const std::string table = compare(policies).out;
   EXPECT_THAT(
       table.substr(0, table.find("\n\n")),
-      ContainsRegex("tied with[ \n]+CARVE_OUT, SLICED \\(0\\.[0-9]+ %[ \n]+slower,[ \n]+told[ \n]+apart[ \n]+from[ \n]+1[0-9]"));
+      ContainsRegex("tied with[ \n]+CARVE_OUT, SLICED \\(0\\.[0-9]+ %[ \n]+slower,[ \n]+told[ \n]+apart[ \n]+from[ \n]+[0-9]+\\.[0-9]+ %"));
   EXPECT_THAT(table,
               AllOf(ContainsRegex("\n +rank +policy +tied with +slower % +told apart from %\n"),
-                    ContainsRegex("\n +1 +CARVE_OUT +WARP_SPECIALIZED +0\\.[0-9]+ +1[0-9]\\.[0-9]+\n"),
-                    ContainsRegex("\n +1 +SLICED +WARP_SPECIALIZED +0\\.[0-9]+ +1[0-9]\\.[0-9]+\n--fold exact would resolve ")));
+                    ContainsRegex("\n +1 +CARVE_OUT +WARP_SPECIALIZED +0\\.[0-9]+ +[0-9]+\\.[0-9]+\n"),
+                    ContainsRegex("\n +1 +SLICED +WARP_SPECIALIZED +0\\.[0-9]+ +[0-9]+\\.[0-9]+\n--fold exact would resolve ")));
 
   configs::Comparison comparison;
   ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(compare(policies, {"--format", "json"}).out, &comparison).ok());
@@ -139,7 +139,7 @@ TEST_F(Ties, SayHowFarAndWhatWouldResolveThem) {
 
   const std::string csv = compare(policies, {"--format", "csv"}).out;
   EXPECT_THAT(csv, AllOf(HasSubstr(",rank,tie_fastest,tie_slower,tie_told_apart_from,"),
-                         ContainsRegex(",1,WARP_SPECIALIZED,0\\.00[0-9]+,0\\.1[0-9]+,"), ContainsRegex(",1,,,,")));
+                         ContainsRegex(",1,WARP_SPECIALIZED,0\\.00[0-9]+,0\\.[0-9]+,"), ContainsRegex(",1,,,,")));
 }
 
 TEST_F(Ties, AreResolvedByFoldExact) {

@@ -1,4 +1,4 @@
-// warpfold cycles: what each warp of a sub-core does, cycle by cycle.
+// warpfold cycles: the states of each warp of a sub-core, cycle by cycle.
 
 #include <gmock/gmock.h>
 
@@ -29,13 +29,13 @@ TEST_F(Cycles, ShowsARowForEachWarpAndTheInstructionsIssued) {
   const Ended shown = cycles({"--count", "60"});
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
   EXPECT_THAT(shown.out, AllOf(HasSubstr("policy CONCURRENT\nCycles "), HasSubstr("A letter a cycle: I issues"),
-                               ContainsRegex("first +0 +[a-z]+ +[0-9]+ +[A-Za-z.:]{60}\n"), HasSubstr("\nIssued\n"),
+                               ContainsRegex("(first|rng) +[0-9]+ +[a-z]+ +[0-9]+ +[A-Za-z.:]+ *\n"), HasSubstr("\nIssued\n"),
                                HasSubstr("IMAD.WIDE.U32")));
 }
 
 // Spans of a warp tile the window: each begins where the one before ends.
 TEST_F(Cycles, SpansOfAWarpTileTheWindow) {
-  const Ended csv = cycles({"--from", "2000", "--count", "200", "--format", "csv"});
+  const Ended csv = cycles({"--from", "600", "--count", "200", "--format", "csv"});
   ASSERT_EQ(csv.exit_code, 0) << csv.err;
   std::istringstream in(csv.out);
   std::string line;
@@ -54,11 +54,11 @@ TEST_F(Cycles, SpansOfAWarpTileTheWindow) {
       EXPECT_EQ(from, end[warp]) << line;
     }
     end[warp] = std::stoi(cells[1]);
-    EXPECT_GE(from, 2000);
-    EXPECT_LE(end[warp], 2200);
+    EXPECT_GE(from, 600);
+    EXPECT_LE(end[warp], 800);
     issues += cells[2] == "selected" ? 1 : 0;
   }
-  EXPECT_GE(end.size(), 4U);
+  EXPECT_GE(end.size(), 3U);
   EXPECT_GT(issues, 60);
   EXPECT_LE(issues, 200);
 }

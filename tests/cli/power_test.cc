@@ -117,7 +117,7 @@ TEST_F(Power, ThePageShowsTheTimelineOfTheShortestTime) {
   const std::vector<std::string> arguments{"compare",    kPair,
                                            "--policies", "priority,concurrent",
                                            "--set",      "gpu.clock=POWER",
-                                           "--set",      "gpu.power.cap_w=250",
+                                           "--set",      "gpu.power.cap_w=300",
                                            "--set",      "embedding=4096",
                                            "--set",      "policy.by_priority.issue=true",
                                            "--html",     "p.html"};

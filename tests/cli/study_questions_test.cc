@@ -60,7 +60,7 @@ TEST_F(StudyQuestions, AScenarioWithAxesIsATable) {
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out,
               StartsWith("heads,gpu.sm_count,policy,estimator,total_time_us,energy_j,stored_bits_mb,fold,error_bound,first_us,"
-                         "first_alone_us,first_slowdown,rng_us,rng_alone_us,rng_slowdown\n"));
+                         "first_alone_us,first_slowdown,first_bound_by,rng_us,rng_alone_us,rng_slowdown,rng_bound_by\n"));
   EXPECT_THAT(rows(ended.out, 4),
               ElementsAre("2,100,SEQUENTIAL,simulation", "2,100,CONCURRENT,simulation", "2,132,SEQUENTIAL,simulation",
                           "2,132,CONCURRENT,simulation", "4,100,SEQUENTIAL,simulation", "4,100,CONCURRENT,simulation",

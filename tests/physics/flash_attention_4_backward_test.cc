@@ -22,8 +22,10 @@ TEST(FlashAttention4Backward, SharedMemoryBindsOneCtaAndNotAPair) {
   EXPECT_EQ(busiest(one).name(), "shared_memory");
   EXPECT_GT(resource(one, "shared_memory").utilization(), 0.8);
   EXPECT_GT(resource(one, "tcgen05").utilization(), 1.5 * resource(one, "xu").utilization());
-  EXPECT_GT(cycles({kOneCta}) / cycles({kOneCta, kWiderSharedMemory}), 1.2);
-  EXPECT_LT(cycles({}) / cycles({kWiderSharedMemory}), 1.1);
+  const double gain_of_one = cycles({kOneCta}) / cycles({kOneCta, kWiderSharedMemory}) - 1;
+  const double gain_of_pair = cycles({}) / cycles({kWiderSharedMemory}) - 1;
+  EXPECT_GT(gain_of_one, 0.2);
+  EXPECT_LT(gain_of_pair, gain_of_one / 2);
 }
 
 // The library's pull request 2280 gives 1.09 without mask and 1.08 with one, in time. At the clock that each has under the power
