@@ -5,9 +5,9 @@ import math
 
 
 def fixed(number, digits):
-    """Returns a number with separated thousands; halves are rounded away from 0, as browsers do."""
+    """Returns a number with separated thousands; halves of its shortest text are rounded away from 0, as browsers do."""
     unit = decimal.Decimal(1).scaleb(-digits)
-    return f"{decimal.Decimal(number).quantize(unit, decimal.ROUND_HALF_UP):,}"
+    return f"{decimal.Decimal(str(number)).quantize(unit, decimal.ROUND_HALF_UP):,}"
 
 
 def rounded(number):
@@ -98,7 +98,7 @@ def what_if(result):
         return 100 * (variation["speedup"] - 1) if variation and variation["speedup"] > 0 else 0
 
     resources = result["what_if"]["resources"]
-    noise = max(100 * result["what_if"].get("noise", 0), 0.05)
+    noise = max(100 * result["what_if"].get("noise", 0), 0.5)
     longest = sorted(resources, key=lambda each: -max(abs(change(each.get(side))) for side in ("better", "worse")))[:shown]
     for resource in longest:
         if max(abs(change(resource.get(side))) for side in ("better", "worse")) <= noise:
