@@ -103,7 +103,7 @@ Outcome<void> cycles_command(const Invocation& invocation) {
   view->title = planned->scenario.name() + " on " + run.gpu().name() + ", policy " +
                 configs::PolicyKind_Name(planned->scenario.policy().kind());
   view->sub_core = *sub_core;
-  view->plan = &planned->plan;
+  for (const policies::PlannedKernel& kernel : planned->plan.kernels) view->kernels.push_back(&kernel.kernel);
   view->log = &log;
   return write_output(request->destination.path, render_cycles(*view, request->destination.format));
 }

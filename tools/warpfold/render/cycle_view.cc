@@ -63,7 +63,7 @@ struct WarpName {
 };
 
 WarpName name_of(const CycleView& view, const WarpSpan& span) {
-  const traces::Kernel& kernel = view.plan->kernels[static_cast<size_t>(span.launch)].kernel;
+  const traces::Kernel& kernel = *view.kernels[static_cast<size_t>(span.launch)];
   uint32_t first = 0;
   size_t role = 0;
   while (first + kernel.roles[role].warps <= static_cast<uint32_t>(span.index_in_cta)) first += kernel.roles[role++].warps;

@@ -2,10 +2,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sim/account/issue_log.h"
 #include "tools/warpfold/render/output.h"
-#include "workloads/policies/policy.h"
+#include "traces/kernel.h"
 
 namespace warpfold::cli {
 
@@ -19,7 +20,7 @@ struct CycleView {
   uint64_t until = 0;   // first cycle after the window
   std::string title{};  // scenario, GPU and policy
   uint32_t sub_core = 0;
-  const policies::Plan* plan = nullptr;  // whose launches the log's spans name
+  std::vector<const traces::Kernel*> kernels{};  // by launch of the log's spans
   const sim::CycleLog* log = nullptr;
 };
 

@@ -12,13 +12,14 @@ function sweepSection() {
     el('label', {}, 'over', el('input', {id: `values-${n}`, placeholder: '0.5,1,2,4', size: 14}))];
   const section = el('section', {id: 'sweep', 'aria-labelledby': 'sweep-title'}, el('h2', {id: 'sweep-title'}, 'Sweep'),
     el('form', {class: 'ask'}, ...axis(0), ...axis(1), el('label', {}, 'under policies', el('input', {id: 'sweep-policies', placeholder: 'as above', size: 22})),
-      el('span', {class: 'buttons'}, el('button', {type: 'submit'}, 'Sweep'), el('button', {type: 'button', id: 'save-csv', disabled: ''}, 'Save CSV'), el('button', {type: 'button', id: 'save-study', disabled: ''}, 'Save study'))),
+      el('span', {class: 'buttons'}, el('button', {type: 'submit'}, 'Sweep'), el('button', {type: 'button', id: 'save-csv', disabled: ''}, 'Save CSV'), el('button', {type: 'button', id: 'save-svg', disabled: ''}, 'Save SVG'), el('button', {type: 'button', id: 'save-study', disabled: ''}, 'Save study'))),
     el('datalist', {id: 'numbers'}), el('p', {role: 'status', id: 'sweep-state', class: 'help'}, 'Values and ranges: 0.5,1,2 or 100..160 step 10 or 1..64 times 2. Times from here are within 1 %.'),
     el('div', {id: 'plot'}), el('code', {class: 'command', id: 'sweep-command', tabindex: 0}));
   const form = section.querySelector('form');
   form.addEventListener('submit', (event) => { event.preventDefault(); sweep(); });
   form.addEventListener('focusin', () => section.querySelector('datalist').replaceChildren(...[...new Set(numericFields)].map((path) => el('option', {value: path}))));
   section.querySelector('#save-csv').addEventListener('click', () => save('sweep.csv', sweepText));
+  section.querySelector('#save-svg').addEventListener('click', () => save('sweep.svg', svgText(document.querySelector('#plot > svg'))));
   section.querySelector('#save-study').addEventListener('click', () => save('sweep.textproto', studyText()));
   return section;
 }
@@ -44,6 +45,7 @@ async function sweep() {
     state.textContent = `${rows.length} simulations in ${decimals(1)(answer.seconds)} s`;
     document.getElementById('plot').replaceChildren(axes.length === 1 ? curves(rows, axes[0].path) : map(rows, axes), table(rows, axes));
     for (const id of ['save-csv', 'save-study']) document.getElementById(id).disabled = false;
+    document.getElementById('save-svg').disabled = axes.length !== 1;  // a map of two axes is a table
   } catch (error) {
     if (error.name !== 'AbortError') state.textContent = `No answer: ${error.message}`;
   }
@@ -110,6 +112,17 @@ function studyText() {
   return [`# ${document.getElementById('sweep-command').textContent}`, 'name: "sweep"', ...base, ...gpu, ...fixed,
     ...axesAsked().map(({path, values}) => `axis { name: ${quoted(path)} ${values.split(',').map((value) => `value: ${quoted(value.trim())}`).join(' ')} }`),
     ...policies.map((policy) => `policy: ${policy}`), ''].join('\n');
+}
+
+// Returns a drawing as a file of its own: colours and fonts come from the page's style sheet, so they become attributes.
+function svgText(drawn) {
+  const copy = drawn.cloneNode(true);
+  const made = [copy, ...copy.querySelectorAll('*')];
+  [drawn, ...drawn.querySelectorAll('*')].forEach((element, e) => {
+    const style = getComputedStyle(element);
+    for (const name of ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'font-family', 'font-size']) made[e].setAttribute(name, style.getPropertyValue(name));
+  });
+  return `${new XMLSerializer().serializeToString(copy)}\n`;
 }
 
 function save(name, words) {
