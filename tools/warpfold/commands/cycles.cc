@@ -20,9 +20,10 @@ constexpr uint32_t kMostCycles = 100'000;
 class PlanRun {
  public:
   PlanRun(const Planned& planned, const std::string& file)
-      : gpu_(gpu_of(planned.scenario)), launches_(make_launches(planned.plan)), serialise_(planned.plan.serialise), file_(file) {
-    if (planned.plan.issue_by_priority) gpu_.mutable_sub_core()->set_issue_policy(configs::KERNEL_PRIORITY);
-  }
+      : gpu_(gpu_of(planned.scenario, planned.plan)),
+        launches_(make_launches(planned.plan)),
+        serialise_(planned.plan.serialise),
+        file_(file) {}
 
   const configs::Gpu& gpu() const { return gpu_; }
 

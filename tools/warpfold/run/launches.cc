@@ -9,6 +9,12 @@ configs::Gpu gpu_of(const configs::Scenario& scenario) {
   return gpu;
 }
 
+configs::Gpu gpu_of(const configs::Scenario& scenario, const policies::Plan& plan) {
+  configs::Gpu gpu = gpu_of(scenario);
+  if (plan.issue_by_priority) gpu.mutable_sub_core()->set_issue_policy(configs::KERNEL_PRIORITY);
+  return gpu;
+}
+
 sim::Launch launch_alone(const policies::PlannedKernel& kernel) {
   sim::Launch launch;
   launch.kernel = &kernel.kernel;

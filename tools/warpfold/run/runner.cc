@@ -252,10 +252,8 @@ std::vector<Runner::Simulation> Runner::simulations_of(const std::vector<Planned
                            "kernel " + escape::unquoted(kernel->kernel.name) + " alone"});
   }
   for (const Planned& each : planned) {
-    Simulation simulation{gpu_of(each.scenario), make_launches(each.plan), each.plan.serialise, options_.timeline,
-                          "policy " + configs::PolicyKind_Name(each.scenario.policy().kind())};
-    if (each.plan.issue_by_priority) simulation.gpu.mutable_sub_core()->set_issue_policy(configs::KERNEL_PRIORITY);
-    simulations.push_back(std::move(simulation));
+    simulations.push_back({gpu_of(each.scenario, each.plan), make_launches(each.plan), each.plan.serialise, options_.timeline,
+                           "policy " + configs::PolicyKind_Name(each.scenario.policy().kind())});
   }
   return simulations;
 }
