@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "configs/escape/quoted.h"
+#include "tools/profile/missing_operators.h"
 
 namespace warpfold::profile {
 namespace {
@@ -65,12 +66,20 @@ Profile LaunchCollector::take() {
   join_calls();
   std::ranges::stable_sort(raws_, {}, [](const Raw& raw) { return raw.launch.start_us; });
   const bool by_id = ids_are_of_operators();
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> shapes;  // index of a shape, by launch configuration and operator
+  std::vector<uint32_t> configurations, texts;  // of each kernel's launch
   for (const Raw& raw : raws_) {
     if (raw.device != profile.device) continue;
-    Launch& launch = profile.launches.emplace_back(raw.launch);
+    profile.launches.push_back(raw.launch);
+    if (raw.launch.shape == Launch::kCopy) continue;
+    configurations.push_back(raw.launch.shape);
+    texts.push_back(operator_of(raw, by_id));
+  }
+  profile.operators_found = find_missing_operators(configurations, kNone, texts);
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> shapes;  // index of a shape, by launch configuration and operator
+  size_t next = 0;
+  for (Launch& launch : profile.launches) {
     if (launch.shape == Launch::kCopy) continue;
-    const uint32_t text = operator_of(raw, by_id);
+    const uint32_t text = texts[next++];
     const auto [found, added] = shapes.try_emplace({launch.shape, text}, static_cast<uint32_t>(profile.shapes.size()));
     if (added) add_shape(launch.shape, text == kNone ? nullptr : &texts_.value(text), profile);
     launch.shape = found->second;

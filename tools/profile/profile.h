@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -43,6 +44,7 @@ struct Profile {
   uint32_t other_devices = 0;       // GPUs whose kernels are omitted
   bool one_at_a_time = false;       // Nsight Compute: each kernel ran alone, so starts, gaps and overlaps are unknown
   bool shapes_recorded = false;     // at least one launch's operator has input extents
+  size_t operators_found = 0;       // launches recorded without an operator that have one now (missing_operators.h)
   std::vector<LaunchShape> shapes;  // distinct, in the order of their first launch
   std::vector<Launch> launches;     // in order of their starts
 };

@@ -178,6 +178,10 @@ class ProfileRun {
     if (!profile_.shapes_recorded)
       report_.add_notes(
           "The trace has no shapes of operators: sizes follow from grids, and GEMMs stay opaque (record_shapes=True).");
+    if (profile_.operators_found > 0)
+      report_.add_notes(std::to_string(profile_.operators_found) +
+                        " launches were recorded without their operator. They take that of a launch of the same kernel and grid "
+                        "between the same neighbours.");
     if (profile_.other_devices > 0)
       report_.add_notes("Kernels of " + std::to_string(profile_.other_devices) + " other GPUs in the trace are left out; device " +
                         std::to_string(profile_.device) + " has the most kernel time.");
