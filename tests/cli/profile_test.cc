@@ -65,6 +65,26 @@ TEST_F(ProfileCommand, ThePlanIsAScenario) {
   EXPECT_NEAR(result.total_time_us(), together, 0.02 * together);
 }
 
+// By the execution trace, only the addition is in a chain of its own.
+TEST_F(ProfileCommand, AnExecutionTraceSaysWhichLaunchesAreIndependent) {
+  const auto report =
+      message<configs::ProfileReport>({"profile", kTraces + "pairs.json", "--execution-trace", kTraces + "pairs_execution.json"});
+  ASSERT_EQ(report.pairs_size(), 6);
+  for (const configs::ProfiledPair& pair : report.pairs()) {
+    const bool addition = pair.one_row() == 1;
+    EXPECT_TRUE(pair.independent());
+    EXPECT_EQ(pair.times(), addition ? 3 : 0);
+    EXPECT_EQ(pair.not_run(), addition ? "" : "no two launches are independent by the execution trace");
+    EXPECT_EQ(pair.planned(), addition && pair.other_row() == 2);
+  }
+  EXPECT_EQ(
+      refused({"profile", kTraces + "step.json", "--execution-trace", kTraces + "pairs_execution.json"}),
+      kTraces + "pairs_execution.json: no launch of " + kTraces +
+          "step.json is of one of its operators; both must be recorded in the same run, the profile with its execution trace\n");
+  EXPECT_EQ(refused({"profile", kTraces + "pairs.json", "--execution-trace", kTraces + "step.json"}),
+            kTraces + "step.json: no list \"nodes\": expected an execution trace of torch.profiler.ExecutionTraceObserver\n");
+}
+
 // GEMMs on half of the chip gain beside passes over memory, twice as much as beside each other.
 TEST_F(ProfileCommand, FindsTheKnownBestPairing) {
   const auto report = message<configs::ProfileReport>({"profile", kTraces + "pairs.json"});

@@ -54,8 +54,8 @@ TEST(KinetoReader, JoinsKernelsWithTheirOperators) {
   const std::string op =
       R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 1, "args": {"External id": 9, )"
       R"("Input Dims": [[8, 16], [], [[1, 2], [3, 4]], [16, 4]], "Input type": ["float", "Scalar", "TensorList", "float"]}})";
-  const auto profile =
-      read(trace(kernel("f", "1", ", \"External id\": 9") + ",\n" + op + ",\n" + kernel("f", "5", ", \"External id\": 8")));
+  const auto profile = read(trace(kernel("f", "1", ", \"External id\": 9") + ",\n" + op + ",\n" +
+                                  kernel("g", "5", ", \"External id\": 8") + ",\n" + kernel("f", "9")));
   ASSERT_TRUE(profile) << profile.error().text();
   ASSERT_EQ(profile->shapes.size(), 2);
   EXPECT_EQ(profile->shapes[0].op.name, "aten::mm");
@@ -63,6 +63,7 @@ TEST(KinetoReader, JoinsKernelsWithTheirOperators) {
   EXPECT_THAT(profile->shapes[0].op.types, ElementsAre("float", "Scalar", "TensorList", "float"));
   EXPECT_EQ(profile->shapes[1].op.name, "");
   EXPECT_TRUE(profile->shapes_recorded);
+  EXPECT_EQ(profile->operators_found, 1) << "the second launch of f takes the operator of the first";
 }
 
 // Releases write the number 0, equal numbers of both kinds, numbers beyond 32 bits and numbers as strings.

@@ -1,6 +1,5 @@
 #include "tools/profile/kineto_reader.h"
 
-#include <rapidjson/error/en.h>
 #include <rapidjson/reader.h>
 
 #include <algorithm>
@@ -11,14 +10,13 @@
 #include <system_error>
 #include <utility>
 
-#include "configs/escape/quoted.h"
 #include "tools/profile/byte_stream.h"
+#include "tools/profile/json_text.h"
 #include "tools/profile/launch_collector.h"
 
 namespace warpfold::profile {
 namespace {
 
-constexpr size_t kDeepest = 64;
 constexpr size_t kMostInputs = 64;  // per operator; further tensors are omitted
 constexpr size_t kMostExtents = 16;
 
@@ -32,6 +30,7 @@ enum class Field {
   kDuration,
   kThread,
   kExternalId,
+  kRecord,
   kDevice,
   kStream,
   kCorrelation,
@@ -50,7 +49,8 @@ constexpr std::array<std::pair<std::string_view, Field>, 6> kEventFields{{{"ph",
                                                                           {"dur", Field::kDuration},
                                                                           {"tid", Field::kThread}}};
 // "external id", "Input dims" and "Input Types": Kineto of 2021.
-constexpr std::array<std::pair<std::string_view, Field>, 13> kArguments{{{"External id", Field::kExternalId},
+constexpr std::array<std::pair<std::string_view, Field>, 14> kArguments{{{"External id", Field::kExternalId},
+                                                                         {"Record function id", Field::kRecord},
                                                                          {"external id", Field::kExternalId},
                                                                          {"device", Field::kDevice},
                                                                          {"stream", Field::kStream},
@@ -159,7 +159,7 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
   }
   bool open() {
     bytes_.token_ends();
-    return ++depth_ <= kDeepest || fails("nested deeper than " + std::to_string(kDeepest) + " brackets");
+    return ++depth_ <= kDeepestJson || fails("nested deeper than " + std::to_string(kDeepestJson) + " brackets");
   }
   bool expect_container() { return depth_ > 0 || fails("expected a trace of torch.profiler, an object or a list of events"); }
 
@@ -175,6 +175,7 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
       if (field_ == Field::kThread) event.thread = whole;
     } else if (depth_ == event_ + 1 && arguments_) {
       if (field_ == Field::kExternalId) event.external_id = whole;
+      if (field_ == Field::kRecord) event.record = whole;
       if (field_ == Field::kDevice) event.device = whole;
       if (field_ == Field::kStream) event.stream = whole;
       if (field_ == Field::kCorrelation) event.correlation = whole;
@@ -225,28 +226,13 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
   std::pair<uint64_t, std::string> device_{};
 };
 
-std::string why(const ByteStream& bytes, const Handler& handler, rapidjson::ParseErrorCode code) {
-  if (!handler.problem().empty()) return handler.problem();
-  if (bytes.endless()) return "a string or a blank longer than " + std::to_string(ByteStream::kLongest >> 20) + " MiB";
-  if (code == rapidjson::kParseErrorDocumentEmpty) return "the trace is empty";
-  if (bytes.at_end()) return "truncated: the JSON ends early; export the trace again";
-  return "damaged JSON: " + escape::remark(rapidjson::GetParseError_En(code)) + "; export the trace again";
-}
-
 }  // namespace
 
 Expected<Profile> read_kineto(const std::string& file, std::unique_ptr<traces::accelsim::ByteSource> source) {
   ByteStream bytes(std::move(source));
   LaunchCollector collector;
   Handler handler(bytes, collector);
-  rapidjson::Reader reader;
-  // Iterative parsing: deep nesting in hostile files uses no stack. NaN is accepted because Kineto writes it for undefined rates.
-  constexpr unsigned kFlags =
-      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNanAndInfFlag;
-  const rapidjson::ParseResult parsed = reader.Parse<kFlags>(bytes, handler);
-  if (bytes.error()) return std::unexpected(*bytes.error());
-  if (!parsed) return fail_at(file, bytes.line(), bytes.column(), why(bytes, handler, parsed.Code()));
-  if (!bytes.at_end()) return fail_at(file, bytes.line(), bytes.column(), "damaged JSON: a NUL behind the trace");
+  if (auto parsed = parse_json(file, bytes, handler); !parsed) return std::unexpected(parsed.error());
   Profile profile = collector.take();
   if (profile.shapes.empty())
     return fail_at(file, 0, 0, "no kernel in the trace; profile with ProfilerActivity.CUDA, and export by export_chrome_trace");

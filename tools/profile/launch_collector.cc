@@ -37,9 +37,11 @@ bool LaunchCollector::add(const TraceEvent& event) {
   if (!event.complete || event.kind == EventKind::kOther) return true;
   const bool timed = std::abs(event.ts) <= kMostUs && event.dur >= 0 && event.dur <= kMostUs;  // false for NaN
   if (event.kind == EventKind::kOperator) {
-    const uint32_t text = texts_.of({event.name, event.inputs, event.types});
-    if (event.external_id) operators_.push_back({*event.external_id, text});
-    if (timed) spans_.push_back({threads_.of(event.thread), text, event.ts, event.ts + event.dur});
+    const auto op = static_cast<uint32_t>(ops_.size());
+    // Traces of 2023 and before have no number of the record function of their own: the External id is that number.
+    ops_.push_back({texts_.of({event.name, event.inputs, event.types}), event.record.value_or(event.external_id.value_or(0))});
+    if (event.external_id) operators_.push_back({*event.external_id, op});
+    if (timed) spans_.push_back({threads_.of(event.thread), op, event.ts, event.ts + event.dur});
     return true;
   }
   if (event.kind == EventKind::kCall) {
@@ -47,13 +49,14 @@ bool LaunchCollector::add(const TraceEvent& event) {
     return true;
   }
   if (!timed || event.name.empty()) return false;
-  Raw raw{.launch = {.start_us = event.ts, .us = event.dur}, .device = narrow(event.device)};
+  Raw raw{.launch = {.start_us = event.ts, .us = event.dur},
+          .device = narrow(event.device),
+          .external_id = event.external_id,
+          .correlation = event.correlation};
   raw.launch.stream = narrow(event.stream);
   if (event.kind == EventKind::kKernel) {
     raw.launch.shape = configurations_.of(
         {event.name, extents_of(event.grid), extents_of(event.block), narrow(event.registers), narrow(event.shared_memory)});
-    raw.external_id = event.external_id;
-    raw.correlation = event.correlation;
   }
   raws_.push_back(raw);
   return true;
@@ -67,13 +70,21 @@ Profile LaunchCollector::take() {
   std::ranges::stable_sort(raws_, {}, [](const Raw& raw) { return raw.launch.start_us; });
   const bool by_id = ids_are_of_operators();
   std::vector<uint32_t> configurations, texts;  // of each kernel's launch
+  Numbers<std::string> names;
+  names.of("");
   for (const Raw& raw : raws_) {
     if (raw.device != profile.device) continue;
-    profile.launches.push_back(raw.launch);
+    Launch& launch = profile.launches.emplace_back(raw.launch);
+    const uint32_t op = operator_of(raw, by_id);
+    if (op != kNone) {
+      launch.op = names.of(std::get<0>(texts_.value(ops_[op].text)));
+      launch.record = ops_[op].record;
+    }
     if (raw.launch.shape == Launch::kCopy) continue;
     configurations.push_back(raw.launch.shape);
-    texts.push_back(operator_of(raw, by_id));
+    texts.push_back(op == kNone ? kNone : ops_[op].text);
   }
+  for (uint32_t n = 0; n < names.size(); ++n) profile.operators.push_back(names.value(n));
   profile.operators_found = find_missing_operators(configurations, kNone, texts);
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> shapes;  // index of a shape, by launch configuration and operator
   size_t next = 0;
@@ -101,13 +112,15 @@ void LaunchCollector::join_calls() {
       open.push_back(&spans_[next]);
     }
     while (!open.empty() && (open.back()->thread != call.thread || open.back()->end < call.at)) open.pop_back();
-    if (!open.empty()) call.text = open.back()->text;
+    if (!open.empty()) call.op = open.back()->op;
   }
   std::ranges::stable_sort(calls_, {}, &Call::correlation);
 }
 
 bool LaunchCollector::ids_are_of_operators() const {
-  return std::ranges::any_of(raws_, [](const Raw& raw) { return raw.external_id && raw.external_id != raw.correlation; });
+  return std::ranges::any_of(raws_, [](const Raw& raw) {
+    return raw.launch.shape != Launch::kCopy && raw.external_id && raw.external_id != raw.correlation;
+  });
 }
 
 uint32_t LaunchCollector::operator_of(const Raw& raw, bool ids_are_of_operators) const {
@@ -117,7 +130,7 @@ uint32_t LaunchCollector::operator_of(const Raw& raw, bool ids_are_of_operators)
   if (ids_are_of_operators && ops.size() == 1) return ops.front().second;
   const auto call = raw.correlation ? std::ranges::lower_bound(calls_, *raw.correlation, {}, &Call::correlation) : calls_.end();
   const bool called = call != calls_.end() && call->correlation == raw.correlation;
-  if (called && (call->text != kNone || !ids_are_of_operators)) return call->text;
+  if (called && (call->op != kNone || !ids_are_of_operators)) return call->op;
   return ops.empty() ? kNone : ops.front().second;
 }
 

@@ -33,6 +33,7 @@ struct TraceEvent {
   uint64_t registers = 0;
   uint64_t shared_memory = 0;
   std::optional<uint64_t> external_id{};
+  std::optional<uint64_t> record{};  // "Record function id"
   std::vector<uint64_t> grid;
   std::vector<uint64_t> block;
   std::vector<std::vector<uint64_t>> inputs;
@@ -52,6 +53,7 @@ class Numbers {
     return found->second;
   }
   const Value& value(uint32_t number) const { return *values_[number]; }
+  size_t size() const { return values_.size(); }
 
  private:
   std::map<Value, uint32_t> known_;
@@ -78,10 +80,15 @@ class LaunchCollector {
     std::optional<uint64_t> external_id{};
     std::optional<uint64_t> correlation{};
   };
-  // An operator on its thread, or a call of CUDA's runtime that may have launched a kernel.
+  // A call of an operator: its number in texts_, and that of its record function.
+  struct Op {
+    uint32_t text;
+    uint64_t record;
+  };
+  // A call of an operator on its thread, or a call of CUDA's runtime that may have launched a kernel.
   struct Span {
     uint32_t thread;
-    uint32_t text;
+    uint32_t op;
     double begin;
     double end;
   };
@@ -89,7 +96,7 @@ class LaunchCollector {
     uint64_t correlation;
     double at;
     uint32_t thread;
-    uint32_t text = kNone;  // text of the innermost operator that encloses the call
+    uint32_t op = kNone;  // the innermost operator that encloses the call
   };
   static constexpr uint32_t kNone = UINT32_MAX;
 
@@ -108,7 +115,8 @@ class LaunchCollector {
   Numbers<Configuration> configurations_;
   Numbers<OperatorText> texts_;
   Numbers<uint64_t> threads_;
-  std::vector<std::pair<uint64_t, uint32_t>> operators_;  // External id, number of the text
+  std::vector<Op> ops_;
+  std::vector<std::pair<uint64_t, uint32_t>> operators_;  // External id, index in ops_
   std::vector<Span> spans_;
   std::vector<Call> calls_;
   std::vector<Raw> raws_;

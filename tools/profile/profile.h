@@ -35,18 +35,21 @@ struct Launch {
   uint32_t stream = 0;
   double start_us = 0;
   double us = 0;
+  uint32_t op = 0;      // operator that launched it: index in Profile::operators
+  uint64_t record = 0;  // number of the operator's call in the trace (record function); 0: none
 };
 
 // The launches of one GPU in a trace.
 struct Profile {
-  std::string gpu;                  // "NVIDIA H100 80GB HBM3"; empty: not recorded
-  uint32_t device = 0;              // the GPU with the most kernel time
-  uint32_t other_devices = 0;       // GPUs whose kernels are omitted
-  bool one_at_a_time = false;       // Nsight Compute: each kernel ran alone, so starts, gaps and overlaps are unknown
-  bool shapes_recorded = false;     // at least one launch's operator has input extents
-  size_t operators_found = 0;       // launches recorded without an operator that have one now (missing_operators.h)
-  std::vector<LaunchShape> shapes;  // distinct, in the order of their first launch
-  std::vector<Launch> launches;     // in order of their starts
+  std::string gpu;                     // "NVIDIA H100 80GB HBM3"; empty: not recorded
+  uint32_t device = 0;                 // the GPU with the most kernel time
+  uint32_t other_devices = 0;          // GPUs whose kernels are omitted
+  bool one_at_a_time = false;          // Nsight Compute: each kernel ran alone, so starts, gaps and overlaps are unknown
+  bool shapes_recorded = false;        // at least one launch's operator has input extents
+  size_t operators_found = 0;          // launches recorded without an operator that have one now (missing_operators.h)
+  std::vector<std::string> operators;  // names; the first is empty
+  std::vector<LaunchShape> shapes;     // distinct, in the order of their first launch
+  std::vector<Launch> launches;        // in order of their starts
 };
 
 }  // namespace warpfold::profile

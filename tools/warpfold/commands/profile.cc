@@ -40,6 +40,7 @@ Outcome<ProfileRequest> request_of(const Options& options, const Invocation& inv
   for (const std::string& pair : options.texts("independent")) {
     if (auto added = request.independence.add(pair); !added) return std::unexpected(Failure(added.error()));
   }
+  request.execution_trace = options.text("execution-trace");
   const auto opaque = options.choice("opaque", {"family", "dram", "issue", "latency", "out"});
   if (!opaque) return std::unexpected(opaque.error());
   request.opaque = *opaque < kDemands.size();
@@ -95,6 +96,10 @@ Outcome<void> profile_command(const Invocation& invocation) {
       "independent", po::value<std::vector<std::string>>()->composing()->value_name("A,B"),
       "kernels with A in their names do not depend on those with B (RE2); only such pairs are tried; repeatable. Default: "
       "every pair is tried as if it were independent");
+  options.add()(
+      "execution-trace", po::value<std::string>()->value_name("FILE"),
+      "execution trace of the same run (torch.profiler.ExecutionTraceObserver): only launches that need no result of each "
+      "other are paired");
   options.add()("opaque", po::value<std::string>()->default_value("family")->value_name("KIND"),
                 "what binds kernels that are not simulated, which keep their measured time in the plan: dram, issue or latency; "
                 "family: what their family is assumed to be bound by; out: they have no part in the plan");

@@ -161,7 +161,10 @@ class Planner {
       for (size_t other = one + 1; other < candidates_.size(); ++other) {
         const bool stated = request_.independence.states(candidates_[one].name, candidates_[other].name);
         if (!request_.independence.empty() && !stated) continue;
-        add_pair(one, other, stated || std::ranges::find(candidates_[one].together, other) != candidates_[one].together.end());
+        const bool together = std::ranges::find(candidates_[one].together, other) != candidates_[one].together.end();
+        const uint64_t rarer = std::min(candidates_[one].launches, candidates_[other].launches);
+        const auto recorded = stated ? std::nullopt : recorded_pairs(one, other);
+        add_pair(one, other, stated || together || recorded, recorded.value_or(rarer));
       }
     }
   }
@@ -170,7 +173,15 @@ class Planner {
     return candidates_[candidate].short_name + ": " + message;
   }
 
-  void add_pair(size_t one, size_t other, bool independent) {
+  // Number of independent pairs of launches; none if the execution trace does not say it.
+  std::optional<uint64_t> recorded_pairs(size_t one, size_t other) const {
+    const profile::IndependentPairs* const known = request_.dependences;
+    if (known == nullptr || known->unknown[one] > 0 || known->unknown[other] > 0) return std::nullopt;
+    const auto found = known->pairs.find(std::pair(static_cast<uint32_t>(one), static_cast<uint32_t>(other)));
+    return found == known->pairs.end() ? 0 : found->second;
+  }
+
+  void add_pair(size_t one, size_t other, bool independent, uint64_t times) {
     const PlanCandidate &a = candidates_[one], &b = candidates_[other];
     configs::ProfiledPair& said = *report_.add_pairs();
     said.set_one(a.short_name);
@@ -178,9 +189,10 @@ class Planner {
     said.set_one_row(a.row);
     said.set_other_row(b.row);
     said.set_independent(independent);
-    said.set_times(std::min(a.launches, b.launches));
+    said.set_times(times);
     said.set_opaque(a.opaque || b.opaque);
     pairs_.push_back({one, other, false, &said});
+    if (times == 0) return said.set_not_run("no two launches are independent by the execution trace");
     // Stand-ins do not model a unit that both need, such as the links to other GPUs of two collectives or the tensor pipe of two
     // convolutions.
     if (a.opaque && b.opaque && !a.family.empty() && a.family == b.family)

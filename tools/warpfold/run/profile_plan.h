@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "configs/profile.pb.h"
+#include "tools/profile/dependences.h"
 #include "tools/profile/independence.h"
 #include "tools/validation/comparison.h"
 #include "tools/warpfold/failure.h"
@@ -37,6 +38,7 @@ struct PlanRequest {
   const configs::Gpu& gpu;
   std::string gpu_file;  // as the scenario names it
   const profile::Independence& independence;
+  const profile::IndependentPairs* dependences;  // groups are candidates; null: no execution trace says what depends on what
   std::string command_line;
   const RunOptions& how;
 };

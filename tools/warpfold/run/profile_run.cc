@@ -4,11 +4,14 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "configs/escape/quoted.h"
 #include "configs/load.h"
 #include "configs/search_path.h"
+#include "tools/profile/dependences.h"
+#include "tools/profile/execution_trace.h"
 #include "tools/profile/occupied.h"
 #include "tools/profile/profile_reader.h"
 #include "tools/profile/reading.h"
@@ -284,8 +287,34 @@ class ProfileRun {
       }
     }
     if (request_.opaque) report_.set_assumed(request_.demand ? configs::OpaqueDemand_Name(*request_.demand) : "FAMILY");
-    const PlanRequest request{gpus_.gpu, gpus_.file, request_.independence, request_.command_line, request_.how};
+    std::optional<profile::IndependentPairs> dependences;
+    if (!request_.execution_trace.empty()) {
+      auto read = dependences_of(of);
+      if (!read) return std::unexpected(read.error());
+      dependences = std::move(*read);
+    }
+    const PlanRequest request{
+        gpus_.gpu, gpus_.file, request_.independence, dependences ? &*dependences : nullptr, request_.command_line, request_.how};
     return plan_pairs(candidates, request, report_);
+  }
+
+  // `candidates`: shapes of the candidates. Launches that overlap another kernel in the trace are not paired again.
+  Outcome<profile::IndependentPairs> dependences_of(const std::vector<size_t>& candidates) {
+    const auto trace = profile::read_execution_trace(request_.execution_trace);
+    if (!trace) return std::unexpected(Failure(trace.error()));
+    std::vector<uint32_t> groups(profile_.launches.size(), profile::kNoGroup);
+    for (size_t l = 0; l < groups.size(); ++l) {
+      const auto found = std::ranges::find(candidates, profile_.launches[l].shape);
+      if (!occupied_.beside[l] && found != candidates.end()) groups[l] = static_cast<uint32_t>(found - candidates.begin());
+    }
+    auto pairs = profile::independent_pairs(profile_, *trace, static_cast<uint32_t>(candidates.size()), groups);
+    if (pairs.unknown_launches == profile_.launches.size())
+      return user_error(request_.execution_trace + ": no launch of " + request_.trace +
+                        " is of one of its operators; both must be recorded in the same run, the profile with its execution trace");
+    if (pairs.unknown_launches > 0)
+      report_.add_notes(std::to_string(pairs.unknown_launches) + " of " + std::to_string(profile_.launches.size()) +
+                        " launches and copies are of no operator of the execution trace: dependences through them are not known.");
+    return pairs;
   }
 
   const ProfileRequest& request_;

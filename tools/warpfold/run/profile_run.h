@@ -24,6 +24,7 @@ struct ProfileRequest {
   bool opaque = false;                            // opaque launches have a part in the plan
   std::optional<configs::OpaqueDemand> demand{};  // of all opaque launches; none: of each as its family's rule says
   profile::Independence independence;             // empty: every pair is tried, as if independent
+  std::string execution_trace;                    // file; empty: dependences between launches are not known
   std::string resume;                             // folder of finished simulations of kernels alone; empty: none are kept
   std::string command_line;
   RunOptions how;
