@@ -16,7 +16,7 @@ class Pairing {
  public:
   Pairing(const Profile& profile, const ExecutionTrace& trace, uint32_t groups, std::span<const uint32_t> group_of_launch)
       : profile_(profile), trace_(trace), group_of_(group_of_launch), waiting_(size_t{groups} * groups) {
-    result_.unknown.resize(groups);
+    result_.known.resize(groups);
   }
 
   IndependentPairs take() {
@@ -27,11 +27,12 @@ class Pairing {
       const uint32_t group = group_of_[l];
       if (use == nullptr) {
         ++result_.unknown_launches;
-        if (group != kNoGroup) ++result_.unknown[group];
         continue;
       }
       follow(l, *use);
-      if (group != kNoGroup) pair(l, group);
+      if (group == kNoGroup) continue;
+      ++result_.known[group];
+      pair(l, group);
     }
     return std::move(result_);
   }
@@ -79,7 +80,7 @@ class Pairing {
 
   // Pairs the launch with the nearest launch of each other group that waits for a partner and that it does not need.
   void pair(size_t launch, uint32_t group) {
-    const auto groups = static_cast<uint32_t>(result_.unknown.size());
+    const auto groups = static_cast<uint32_t>(result_.known.size());
     for (uint32_t other = 0; other < groups; ++other) {
       if (other == group) continue;
       std::deque<size_t>& partners = waiting_[size_t{other} * groups + group];

@@ -11,7 +11,7 @@
 
 namespace warpfold::profile {
 
-// The storages on a GPU that an operator reads and writes. One that it changes in place is among both.
+// The storages on a GPU that an operator reads and writes. A storage that it changes in place is among both.
 struct StorageUse {
   std::string name;  // of the operator: "aten::mm"
   std::vector<uint64_t> reads{};

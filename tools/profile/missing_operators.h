@@ -7,7 +7,7 @@
 
 namespace warpfold::profile {
 
-// Finds the operators of launches that a trace records without one, such as those that were queued before the profiler started.
+// Finds the operators of launches that a trace records without one. A launch that was queued before the profiler started is such.
 // A step repeats itself: such a launch takes the operator of a launch of the same configuration between the same neighbours.
 //
 // `configurations` has the number of each launch's configuration (kernel, grid, block, registers, shared memory), in order of

@@ -175,10 +175,10 @@ class Planner {
 
   // Number of independent pairs of launches; none if the execution trace does not say it.
   std::optional<uint64_t> recorded_pairs(size_t one, size_t other) const {
-    const profile::IndependentPairs* const known = request_.dependences;
-    if (known == nullptr || known->unknown[one] > 0 || known->unknown[other] > 0) return std::nullopt;
-    const auto found = known->pairs.find(std::pair(static_cast<uint32_t>(one), static_cast<uint32_t>(other)));
-    return found == known->pairs.end() ? 0 : found->second;
+    const profile::IndependentPairs* const recorded = request_.dependences;
+    if (recorded == nullptr || recorded->known[one] == 0 || recorded->known[other] == 0) return std::nullopt;
+    const auto found = recorded->pairs.find(std::pair(static_cast<uint32_t>(one), static_cast<uint32_t>(other)));
+    return found == recorded->pairs.end() ? 0 : found->second;
   }
 
   void add_pair(size_t one, size_t other, bool independent, uint64_t times) {

@@ -38,7 +38,7 @@ struct PlanRequest {
   const configs::Gpu& gpu;
   std::string gpu_file;  // as the scenario names it
   const profile::Independence& independence;
-  const profile::IndependentPairs* dependences;  // groups are candidates; null: no execution trace says what depends on what
+  const profile::IndependentPairs* dependences;  // groups are candidates; null: no execution trace was given
   std::string command_line;
   const RunOptions& how;
 };
