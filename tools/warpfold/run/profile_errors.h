@@ -5,15 +5,9 @@
 
 #include "configs/validation.pb.h"
 #include "tools/warpfold/failure.h"
-#include "tools/warpfold/run/profile_run.h"
+#include "tools/warpfold/run/run_options.h"
 
 namespace warpfold::cli {
-
-// Shorter launches consist mostly of launch overhead, and old traces round times to whole microseconds.
-inline constexpr double kJudgedUs = 8;
-
-// Adds the families of the step's kernels, with errors over launches of kJudgedUs or more that overlap no other kernel.
-void add_families(ProfiledStep& step);
 
 // A validation against profiles: the errors of the launches in `warpfold profile`'s report that overlap no other kernel. Launches
 // of kJudgedUs or more and shorter launches are separate families. A row holds a kernel's launches, and each launch counts in its

@@ -18,7 +18,7 @@
 #include "tools/report/number_text.h"
 #include "tools/validation/gpu_names.h"
 #include "tools/warpfold/run/file_kind.h"
-#include "tools/warpfold/run/profile_errors.h"
+#include "tools/warpfold/run/profile_families.h"
 #include "tools/warpfold/run/profile_plan.h"
 #include "tools/warpfold/run/validation_points.h"
 

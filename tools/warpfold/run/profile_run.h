@@ -2,14 +2,11 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "configs/profile.pb.h"
 #include "configs/scenario.pb.h"
-#include "configs/validation.pb.h"
 #include "tools/profile/independence.h"
-#include "tools/profile/profile.h"
 #include "tools/warpfold/failure.h"
+#include "tools/warpfold/run/profiled_step.h"
 #include "tools/warpfold/run/run_options.h"
 
 namespace warpfold::cli {
@@ -28,16 +25,6 @@ struct ProfileRequest {
   std::string resume;                             // folder of finished simulations of kernels alone; empty: none are kept
   std::string command_line;
   RunOptions how;
-};
-
-// A profile with its report, and the relation between the profile's launches and the report's kernels.
-struct ProfiledStep {
-  profile::Profile profile;
-  configs::ProfileReport report;
-  std::vector<uint32_t> kernel_of_shape;        // index into report.kernels, from 0 on
-  std::vector<bool> beside;                     // by launch: it overlaps another kernel
-  std::vector<configs::SimulatedPoint> points;  // by kernel of the report; without cycles if the kernel is not simulated
-  bool same_gpu = false;                        // the simulated GPU is the traced GPU, so times are comparable
 };
 
 // Reads the trace, simulates each distinct kernel that the table of names knows once, and plans which kernels run side by side.
