@@ -304,6 +304,11 @@ class Finder {
     set("rows", rows);
     set("columns", columns);
     set("whole_columns", columns / kVector * kVector);
+    // Rows that are no whole vectors begin at every place of one in turn. assumed: all in its middle.
+    constexpr uint64_t kVectorBytes = 16;
+    const uint64_t bytes = std::max<uint64_t>(bytes_of_type(), 1), begin = columns * bytes % kVectorBytes == 0 ? 0 : kVectorBytes / 2;
+    set("begin", begin);
+    set("pitch", rounded_up(product(columns, bytes) + begin, kVectorBytes) * kVectorBytes / bytes);
     if (rows > product(shape_.ctas(), std::max<uint64_t>(1, shape_.threads() / kWarp)) * 2)
       note("grid " + grid_text(shape_) + " has fewer warps than half of the " + text(rows) + " rows");
   }

@@ -1,8 +1,9 @@
-// PyTorch's passes over tensors that are no dense arrays of one order, elementwise_kernel<128, 4 or 2, gpu_kernel_impl_nocast<...>>: a
-// thread has four elements of two bytes, or two of four, 128 apart. For each it divides the element's index by the extents, fastest
-// first, multiplies the remainders by every operand's strides, loads, computes and stores. Two operands may alias, so an element is
-// stored before the next one is loaded. Facts of pytorch/pytorch @v2.4, aten/src/ATen: native/cuda/CUDALoops.cuh (legacy kernel),
-// cuda/detail/OffsetCalculator.cuh (at most 25 extents; 16 since v2.5), cuda/detail/IntegerDivider.cuh (division by multiplication).
+// PyTorch's passes over tensors that are no dense arrays of one order, elementwise_kernel<128, 4 or 2,
+// gpu_kernel_impl_nocast<...>>: a thread has four elements of two bytes, or two of four, 128 apart. For each it divides the
+// element's index by the extents, fastest first, multiplies the remainders by every operand's strides, loads, computes and stores.
+// Two operands may alias, so an element is stored before the next one is loaded. Facts of pytorch/pytorch @v2.4, aten/src/ATen:
+// native/cuda/CUDALoops.cuh (legacy kernel), cuda/detail/OffsetCalculator.cuh (at most 25 extents; 16 since v2.5),
+// cuda/detail/IntegerDivider.cuh (division by multiplication).
 //
 //   nvcc -O3 -std=c++17 -arch=sm_80 -cubin -o torch_strided.cubin torch_strided.cu
 //   nvdisasm -c -hex torch_strided.cubin | tr -s " " > torch_strided_sm_80.sass
@@ -71,24 +72,24 @@ __device__ __forceinline__ T& at(const void* array, unsigned offset) {
 using namespace operators;
 
 #define KERNEL extern "C" __global__ void __launch_bounds__(kThreads, 4)
-#define OF_TYPE(T)                                                                                                         \
-  KERNEL torch_strided_copy_##T(int elements, Layout<2> layout, void* out, const void* x) {                                \
-    pass<T>(elements, [&](int i) {                                                                                         \
-      const Offsets<2> offset = offsets(layout, i);                                                                        \
-      at<T>(out, offset.of[0]) = at<T>(x, offset.of[1]);                                                                   \
-    });                                                                                                                    \
-  }                                                                                                                        \
-  KERNEL torch_strided_scale_##T(int elements, Layout<2> layout, void* out, const void* x, float by) {                     \
-    pass<T>(elements, [&](int i) {                                                                                         \
-      const Offsets<2> offset = offsets(layout, i);                                                                        \
-      at<T>(out, offset.of[0]) = scaled(at<T>(x, offset.of[1]), by);                                                       \
-    });                                                                                                                    \
-  }                                                                                                                        \
-  KERNEL torch_strided_add_##T(int elements, Layout<3> layout, void* out, const void* x, const void* y) {                  \
-    pass<T>(elements, [&](int i) {                                                                                         \
-      const Offsets<3> offset = offsets(layout, i);                                                                        \
-      at<T>(out, offset.of[0]) = added(at<T>(x, offset.of[1]), at<T>(y, offset.of[2]));                                    \
-    });                                                                                                                    \
+#define OF_TYPE(T)                                                                                        \
+  KERNEL torch_strided_copy_##T(int elements, Layout<2> layout, void* out, const void* x) {               \
+    pass<T>(elements, [&](int i) {                                                                        \
+      const Offsets<2> offset = offsets(layout, i);                                                       \
+      at<T>(out, offset.of[0]) = at<T>(x, offset.of[1]);                                                  \
+    });                                                                                                   \
+  }                                                                                                       \
+  KERNEL torch_strided_scale_##T(int elements, Layout<2> layout, void* out, const void* x, float by) {    \
+    pass<T>(elements, [&](int i) {                                                                        \
+      const Offsets<2> offset = offsets(layout, i);                                                       \
+      at<T>(out, offset.of[0]) = scaled(at<T>(x, offset.of[1]), by);                                      \
+    });                                                                                                   \
+  }                                                                                                       \
+  KERNEL torch_strided_add_##T(int elements, Layout<3> layout, void* out, const void* x, const void* y) { \
+    pass<T>(elements, [&](int i) {                                                                        \
+      const Offsets<3> offset = offsets(layout, i);                                                       \
+      at<T>(out, offset.of[0]) = added(at<T>(x, offset.of[1]), at<T>(y, offset.of[2]));                   \
+    });                                                                                                   \
   }
 
 OF_TYPE(bf16)
