@@ -238,7 +238,8 @@ class Finder {
     StridedPass dense;
     if (largest != all.end() && broadcast(all) && fits(elements_of(*largest))) {
       note("strides are not recorded: its tensors are dense, each extent a loop");
-      std::copy_if(largest->rbegin(), largest->rend(), std::back_inserter(dense.extents), [](uint64_t extent) { return extent > 1; });
+      std::copy_if(largest->rbegin(), largest->rend(), std::back_inserter(dense.extents),
+                   [](uint64_t extent) { return extent > 1; });
     } else {
       note("the size follows from the grid, within a CTA; two loops over dense tensors");
       dense.extents = {of_cta, shape_.ctas()};
@@ -306,7 +307,8 @@ class Finder {
     set("whole_columns", columns / kVector * kVector);
     // Rows that are no whole vectors begin at every place of one in turn. assumed: all in its middle.
     constexpr uint64_t kVectorBytes = 16;
-    const uint64_t bytes = std::max<uint64_t>(bytes_of_type(), 1), begin = columns * bytes % kVectorBytes == 0 ? 0 : kVectorBytes / 2;
+    const uint64_t bytes = std::max<uint64_t>(bytes_of_type(), 1),
+                   begin = columns * bytes % kVectorBytes == 0 ? 0 : kVectorBytes / 2;
     set("begin", begin);
     set("pitch", rounded_up(product(columns, bytes) + begin, kVectorBytes) * kVectorBytes / bytes);
     if (rows > product(shape_.ctas(), std::max<uint64_t>(1, shape_.threads() / kWarp)) * 2)

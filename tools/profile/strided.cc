@@ -86,9 +86,10 @@ StridedPass joined(const StridedPass& pass) {
   StridedPass result{{}, std::vector<Extents>(pass.strides.size())};
   for (size_t i = 0; i < pass.extents.size(); ++i) {
     if (pass.extents[i] == 1) continue;
-    const bool joins = !result.extents.empty() && std::ranges::all_of(std::views::iota(size_t{0}, pass.strides.size()), [&](size_t k) {
-      return result.extents.back() * result.strides[k].back() == pass.strides[k][i];
-    });
+    const bool joins =
+        !result.extents.empty() && std::ranges::all_of(std::views::iota(size_t{0}, pass.strides.size()), [&](size_t k) {
+          return result.extents.back() * result.strides[k].back() == pass.strides[k][i];
+        });
     if (joins) {
       result.extents.back() *= pass.extents[i];
       continue;
@@ -108,6 +109,7 @@ std::optional<StridedPass> strided_pass_of(const Operator& op, size_t arguments)
   const size_t first = copies ? 1 : 0;
   if (tensors.size() <= first || tensors.size() - first > arguments) return std::nullopt;
   const Extents shape = shape_of(tensors);
+  if (shape.empty()) return std::nullopt;
   constexpr uint64_t kLargest = uint64_t{1} << 31;  // TensorIterator splits passes whose offsets have more than 31 bits
   uint64_t elements = 1;
   for (const uint64_t extent : shape) {
@@ -117,7 +119,6 @@ std::optional<StridedPass> strided_pass_of(const Operator& op, size_t arguments)
   std::vector<Extents> operands;
   if (in_place) operands.push_back(strides_over(shape, tensors.front()));
   for (size_t i = first; i < tensors.size(); ++i) operands.push_back(strides_over(shape, tensors[i]));
-  if (shape.empty()) return std::nullopt;
   for (const Extents& strides : operands) {
     for (size_t i = 0; i < shape.size(); ++i) {
       if (strides[i] > kLargest / shape[i]) return std::nullopt;

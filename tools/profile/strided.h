@@ -19,10 +19,11 @@ struct StridedPass {
 // tensor, dense in the order of the loops. A missing argument is a scalar in memory, with strides of 0.
 //
 //   aten::copy_ of [8, 12, 64, 3137] with strides [2409216, 200768, 3137, 1] and [7227648, 64, 1, 2304]:
-//   extents 3137, 64, 12, 8; the result's strides 1, 3137, 200768, 2409216, the argument's 2304, 1, 64, 7227648. The result's are
-//   dense, but no two loops can be joined, because the argument's are not.
+//   extents 3137, 768, 8; the result's strides 1, 3137, 2409216, the argument's 2304, 1, 7227648. The result's are
+//   dense, but only the two loops that are dense in both tensors are joined.
 //
-// Source: pytorch/pytorch @v2.4, aten/src/ATen/TensorIterator.cpp (reorder_dimensions, coalesce_dimensions, allocate_or_resize_outputs).
+// Source: pytorch/pytorch @v2.4, aten/src/ATen/TensorIterator.cpp (reorder_dimensions, coalesce_dimensions,
+// allocate_or_resize_outputs).
 std::optional<StridedPass> strided_pass_of(const Operator& op, size_t arguments);
 
 }  // namespace warpfold::profile
