@@ -16,8 +16,8 @@ struct alignas(16) Elements {
   T at[kElements<T>];
 };
 
-// Calls `one(place, element)` and `whole(place, vector)` for the thread's elements of a row that begins `shift` elements behind a
-// vector's begin. Places are behind that begin.
+// Calls `one(place, element)` and `whole(begin, number, vector)` for the thread's elements of a row that begins `shift` elements
+// behind a vector's begin. Places are behind that begin.
 template <typename T, typename One, typename Whole>
 __device__ __forceinline__ void for_row(const T* row, int shift, int columns, One one, Whole whole) {
   const int threads = blockDim.x;
@@ -32,7 +32,7 @@ __device__ __forceinline__ void for_row(const T* row, int shift, int columns, On
   const int rest = columns % (kElements<T> * threads);
   int at = threadIdx.x;
   for (; at * kElements<T> < columns - rest; at += threads) {
-    whole(begin + at * kElements<T>, reinterpret_cast<const Elements<T>*>(row)[at]);
+    whole(begin, at, reinterpret_cast<const Elements<T>*>(row)[at]);
   }
   for (at = columns - rest + threadIdx.x; at < columns; at += threads) one(begin + at, row[at]);
 }
@@ -66,7 +66,7 @@ __device__ __forceinline__ void softmax_of_row(const T* x, T* out, int columns, 
 
   float largest = Largest::kNeutral;
   const auto compare = [&](int, T element) { largest = fmaxf(largest, static_cast<float>(element)); };
-  for_row(x, shift, columns, compare, [&](int, Elements<T> vector) {
+  for_row(x, shift, columns, compare, [&](int, int, Elements<T> vector) {
 #pragma unroll
     for (int i = 0; i < kElements<T>; ++i) compare(i, vector.at[i]);
   });
@@ -74,7 +74,7 @@ __device__ __forceinline__ void softmax_of_row(const T* x, T* out, int columns, 
 
   float total = 0;
   const auto add = [&](int, T element) { total += expf(static_cast<float>(element) - largest); };
-  for_row(x, shift, columns, add, [&](int, Elements<T> vector) {
+  for_row(x, shift, columns, add, [&](int, int, Elements<T> vector) {
 #pragma unroll
     for (int i = 0; i < kElements<T>; ++i) add(i, vector.at[i]);
   });
@@ -88,11 +88,11 @@ __device__ __forceinline__ void softmax_of_row(const T* x, T* out, int columns, 
   if (shift == shift_out) {
     for_row(
         x, shift, columns, [&](int at, T element) { out[at - shift] = result(element); },
-        [&](int at, Elements<T> vector) {
-          Elements<T> results;
+        [&](int begin, int at, Elements<T> vector) {
+          Values<T> results;
 #pragma unroll
-          for (int i = 0; i < kElements<T>; ++i) results.at[i] = result(vector.at[i]);
-          *reinterpret_cast<Elements<T>*>(out + at - shift) = results;
+          for (int i = 0; i < kElements<T>; ++i) results.at[i] = static_cast<float>(result(vector.at[i]));
+          reinterpret_cast<Vector<T>*>(out - shift + begin)[at] = packed(results);
         });
   } else {
     for (int at = threadIdx.x; at < columns; at += blockDim.x) out[at] = result(x[at]);
