@@ -296,6 +296,21 @@ TEST(Operators, SoftmaxOfRowsReadsVectorsOnlyInWholeTurns) {
   }
 }
 
+// Dense rows of 601 elements begin at each of eight places of a vector in turn. A sample of CTAs, each with its own turns, stands
+// for all: as many instructions as eight rows, executed one by one, have again and again.
+TEST(Operators, SoftmaxOfDenseRowsIsSampled) {
+  const auto rows = [](const std::string& count) {
+    return imported("torch_softmax_rows",
+                    {"parameter.rows.value=" + count, "parameter.columns.value=601", "parameter.pitch.value=601", "block.x=64"});
+  };
+  const auto few = rows("8"), many = rows("8000");
+  ASSERT_TRUE(few) << few.error().text();
+  ASSERT_TRUE(many) << many.error().text();
+  EXPECT_GT(many->report.sampled_ctas, 0);
+  const auto expected = 1000.0 * static_cast<double>(traces::issued_instructions(few->kernel));
+  EXPECT_NEAR(static_cast<double>(traces::issued_instructions(many->kernel)), expected, 0.01 * expected);
+}
+
 // Tokens are data: each row of the table is taken to be another one.
 TEST(Operators, GatherRowsFromMemory) {
   const auto gather = imported("embedding", {"parameter.rows.value=512", "parameter.columns.value=2048"});
