@@ -236,6 +236,81 @@ TEST(Operators, TransposeByStrides) {
   EXPECT_EQ(array_of(*bf16, "out").requested, kElements * 2);
 }
 
+// 64 x 512 x 32 elements, fastest first; the argument has the first two extents the other way round, as lanes that read a sector
+// each.
+TEST(Operators, PassByStrides) {
+  for (const std::string name : {"copy", "scale", "add"}) {
+    for (const std::string type : {"", "_fp32"}) {
+      const uint64_t bytes = type.empty() ? 2 : 4;
+      const auto pass = imported("torch_strided_" + name + type, {});
+      ASSERT_TRUE(pass) << pass.error().text();
+      EXPECT_EQ(array_of(*pass, "x").touched, kElements * bytes) << name << type;
+      EXPECT_EQ(array_of(*pass, "x").requested, kElements * bytes) << name << type;
+      EXPECT_EQ(array_of(*pass, "out").requested, kElements * bytes) << name << type;
+      if (name == "add") {
+        EXPECT_EQ(array_of(*pass, "y").requested, kElements * bytes) << type;
+      }
+      const auto transposed = imported("torch_strided_" + name + type, {"parameter.x_0.value=" + std::to_string(512 * bytes),
+                                                                        "parameter.x_1.value=" + std::to_string(bytes),
+                                                                        "parameter.x_2.value=" + std::to_string(64 * 512 * bytes)});
+      ASSERT_TRUE(transposed) << transposed.error().text();
+      EXPECT_EQ(array_of(*transposed, "x").touched, kElements * bytes) << name << type;
+      EXPECT_EQ(array_of(*transposed, "x").requested, kElements * 32) << name << type;
+    }
+  }
+}
+
+// A fourth loop adds nine instructions to an element: the division, the remainder, a multiplication for each tensor, the loop's
+// end.
+TEST(Operators, PassByStridesDividesForEachExtent) {
+  const auto three = imported("torch_strided_copy", {});
+  const auto four =
+      imported("torch_strided_copy", {"parameter.extents.value=4", "parameter.divisor_2.value=16", "parameter.shift_2.value=4",
+                                      "parameter.divisor_3.value=2", "parameter.shift_3.value=1", "parameter.out_3.value=1048576",
+                                      "parameter.x_3.value=1048576"});
+  ASSERT_TRUE(three) << three.error().text();
+  ASSERT_TRUE(four) << four.error().text();
+  EXPECT_EQ(array_of(*four, "out").touched, kElements * 2);
+  const uint64_t more = traces::issued_instructions(four->kernel) - traces::issued_instructions(three->kernel);
+  EXPECT_EQ(more, kElements / 32 * 9);
+}
+
+// Rows are read three times and written once. A row of 3,137 elements is read by single elements: one for the head and three turns
+// for the rest. Rows of 8,192 elements are a turn of vectors, with fewer instructions an element.
+TEST(Operators, SoftmaxOfRowsReadsVectorsOnlyInWholeTurns) {
+  for (const std::string name : {"torch_softmax_rows", "torch_log_softmax_rows"}) {
+    const auto rows = [&](const std::string& columns, const std::string& pitch, const std::string& begin) {
+      return imported(name, {"parameter.rows.value=64", "parameter.columns.value=" + columns, "parameter.pitch.value=" + pitch,
+                             "parameter.x_begin.array_offset=" + begin, "parameter.out_begin.array_offset=" + begin});
+    };
+    const auto odd = rows("3137", "3144", "8"), whole = rows("8192", "8192", "0");
+    ASSERT_TRUE(odd) << odd.error().text();
+    ASSERT_TRUE(whole) << whole.error().text();
+    EXPECT_EQ(array_of(*whole, "x").requested, 64 * 8192 * 2 * 3);
+    EXPECT_EQ(array_of(*whole, "out").requested, 64 * 8192 * 2);
+    EXPECT_LT(traces::issued_instructions(whole->kernel) / 8192, traces::issued_instructions(odd->kernel) / 3137 / 2);
+    const auto words =
+        imported(name + "_fp32", {"parameter.rows.value=64", "parameter.columns.value=4096", "parameter.pitch.value=4096"});
+    ASSERT_TRUE(words) << words.error().text();
+    EXPECT_EQ(array_of(*words, "x").requested, 64 * 4096 * 4 * 3);
+  }
+}
+
+// Dense rows of 601 elements begin at each of eight places of a vector in turn. A sample of CTAs, each with its own turns, stands
+// for all: as many instructions as eight rows, executed one by one, have again and again.
+TEST(Operators, SoftmaxOfDenseRowsIsSampled) {
+  const auto rows = [](const std::string& count) {
+    return imported("torch_softmax_rows",
+                    {"parameter.rows.value=" + count, "parameter.columns.value=601", "parameter.pitch.value=601", "block.x=64"});
+  };
+  const auto few = rows("8"), many = rows("8000");
+  ASSERT_TRUE(few) << few.error().text();
+  ASSERT_TRUE(many) << many.error().text();
+  EXPECT_GT(many->report.sampled_ctas, 0);
+  const auto expected = 1000.0 * static_cast<double>(traces::issued_instructions(few->kernel));
+  EXPECT_NEAR(static_cast<double>(traces::issued_instructions(many->kernel)), expected, 0.01 * expected);
+}
+
 // Tokens are data: each row of the table is taken to be another one.
 TEST(Operators, GatherRowsFromMemory) {
   const auto gather = imported("embedding", {"parameter.rows.value=512", "parameter.columns.value=2048"});

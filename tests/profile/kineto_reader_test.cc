@@ -53,7 +53,8 @@ TEST(KinetoReader, ReadsLaunchesAndTheirShapes) {
 TEST(KinetoReader, JoinsKernelsWithTheirOperators) {
   const std::string op =
       R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 1, "args": {"External id": 9, )"
-      R"("Input Dims": [[8, 16], [], [[1, 2], [3, 4]], [16, 4]], "Input type": ["float", "Scalar", "TensorList", "float"]}})";
+      R"("Input Dims": [[8, 16], [], [[1, 2], [3, 4]], [16, 4]], "Input type": ["float", "Scalar", "TensorList", "float"], )"
+      R"("Input Strides": [[16, 1], [], [[2, 1], [4, 1]], [1, 16]]}})";
   const auto profile = read(trace(kernel("f", "1", ", \"External id\": 9") + ",\n" + op + ",\n" +
                                   kernel("g", "5", ", \"External id\": 8") + ",\n" + kernel("f", "9")));
   ASSERT_TRUE(profile) << profile.error().text();
@@ -61,6 +62,7 @@ TEST(KinetoReader, JoinsKernelsWithTheirOperators) {
   EXPECT_EQ(profile->shapes[0].op.name, "aten::mm");
   EXPECT_THAT(profile->shapes[0].op.inputs, ElementsAre(ElementsAre(8, 16), ElementsAre(), ElementsAre(), ElementsAre(16, 4)));
   EXPECT_THAT(profile->shapes[0].op.types, ElementsAre("float", "Scalar", "TensorList", "float"));
+  EXPECT_THAT(profile->shapes[0].op.strides, ElementsAre(ElementsAre(16, 1), ElementsAre(), ElementsAre(), ElementsAre(1, 16)));
   EXPECT_EQ(profile->shapes[1].op.name, "");
   EXPECT_TRUE(profile->shapes_recorded);
   EXPECT_EQ(profile->operators_found, 1) << "the second launch of f takes the operator of the first";

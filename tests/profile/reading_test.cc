@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <stdexcept>
+#include <string>
 
 #include "configs/load.h"
 #include "tests/source_dir.h"
@@ -17,16 +18,19 @@ const std::string kConfigs = WARPFOLD_SOURCE_DIR "/configs";
 
 using Inputs = std::vector<std::vector<uint64_t>>;
 
-Reading read(const std::string& name, const std::array<uint32_t, 3>& grid, const std::array<uint32_t, 3>& block,
-             const Inputs& inputs, const std::string& gpu = "h100_sxm", bool traced = true) {
+Reading read(const LaunchShape& shape, const std::string& gpu = "h100_sxm", bool traced = true) {
   const auto loaded = configs::load_gpu(kConfigs + "/gpus/" + gpu + ".textproto");
   if (!loaded) throw std::runtime_error(loaded.error().text());
   validation::RowMapper mapper(kConfigs + "/gpus", {});
-  LaunchShape shape{.name = name, .grid = grid, .block = block, .registers_per_thread = 40, .shared_memory_bytes = 2048};
-  shape.op.inputs = inputs;
   Reading reading = read_launch(NameTable::embedded(), shape, {*loaded, traced, kConfigs + "/kernels/operators"}, mapper);
   if (traced) occupy_as_traced(shape, reading);
   return reading;
+}
+Reading read(const std::string& name, const std::array<uint32_t, 3>& grid, const std::array<uint32_t, 3>& block,
+             const Inputs& inputs, const std::string& gpu = "h100_sxm", bool traced = true) {
+  LaunchShape shape{.name = name, .grid = grid, .block = block, .registers_per_thread = 40, .shared_memory_bytes = 2048};
+  shape.op.inputs = inputs;
+  return read(shape, gpu, traced);
 }
 const configs::Kernel& kernel(const Reading& reading) {
   if (!reading.run) throw std::runtime_error(reading.opaque);
@@ -144,10 +148,62 @@ TEST(Reading, RowsAreTheOperatorsListings) {
   EXPECT_EQ(kernel(norm).listing().description().function(), "torch_layer_norm_bf16");
   const Reading softmax =
       read("void at::native::cunn_SoftMaxForward<8, c10::BFloat16, float>(int)", {4096, 1, 1}, {1024, 1, 1}, {{4096, 5185}});
-  EXPECT_EQ(kernel(softmax).listing().path(), "torch_sm_80.sass");
+  EXPECT_EQ(kernel(softmax).listing().path(), "torch_softmax_sm_80.sass");
+  EXPECT_EQ(kernel(softmax).listing().description().function(), "torch_softmax_rows_bf16");
   EXPECT_THAT(softmax.reads_as, HasSubstr("4096 rows of 5185"));
   EXPECT_THAT(read("void vectorized_layer_norm_kernel<float, float>(int)", {512, 1, 1}, {32, 4, 1}, {}).opaque,
               HasSubstr("rows and columns are not recorded"));
+}
+
+const std::string kStrided = "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<at::native::";
+const std::string kDirectCopy =
+    "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() const::{lambda(c10::BFloat16)#1}>(";
+
+std::string field(const Reading& reading, const std::string& name) {
+  for (const auto& parameter : kernel(reading).listing().description().parameter()) {
+    if (parameter.name() == name) return std::to_string(parameter.value());
+  }
+  return "none";
+}
+
+// [8, 12, 64, 3137] from [8, 3137, 12, 64] by its strides: loops of 3,137, 768 and 8.
+TEST(Reading, StridedPassesHaveTheLoopsOfTheirTensors) {
+  LaunchShape shape{.name = kStrided + kDirectCopy, .grid = {37644, 1, 1}, .block = {128, 1, 1}, .op = {}};
+  shape.op.name = "aten::copy_";
+  shape.op.inputs = {{8, 12, 64, 3137}, {8, 12, 64, 3137}, {}};
+  shape.op.strides = {{2409216, 200768, 3137, 1}, {2409216, 64, 1, 768}, {}};
+  const Reading copy = read(shape);
+  EXPECT_EQ(kernel(copy).listing().description().function(), "torch_strided_copy_bf16");
+  EXPECT_THAT(copy.reads_as, HasSubstr("copy of 19273728 x 2 bytes, 3 loops"));
+  EXPECT_EQ(field(copy, "extents"), "3");
+  EXPECT_EQ(field(copy, "divisor_0"), "3137");
+  EXPECT_EQ(field(copy, "multiplier_0"), "1312997653");  // 2^32 (2^12 - 3137) / 3137 + 1
+  EXPECT_EQ(field(copy, "shift_0"), "12");
+  EXPECT_EQ(field(copy, "x_0"), "1536");
+  EXPECT_EQ(field(copy, "out_1"), "6274");
+  EXPECT_TRUE(copy.notes.empty());
+  // Operators of older traces have no strides, or the launch is of another size.
+  shape.op.strides.clear();
+  EXPECT_THAT(read(shape).notes.at(0), HasSubstr("strides are not recorded"));
+  EXPECT_EQ(field(read(shape), "extents"), "4");
+  shape.grid = {100, 1, 1};
+  EXPECT_THAT(read(shape).notes.at(0), HasSubstr("the size follows from the grid"));
+  EXPECT_EQ(field(read(shape), "divisor_0"), "512");
+}
+
+TEST(Reading, StridedPassesByTheirFunctors) {
+  const auto function = [](const std::string& name) {
+    return kernel(read(name, {64, 1, 1}, {128, 1, 1}, {})).listing().description().function();
+  };
+  const std::string two = "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<at::native::";
+  EXPECT_EQ(function(kStrided + "CUDAFunctor_add<c10::BFloat16> >("), "torch_strided_add_bf16");
+  EXPECT_EQ(function(kStrided + "BUnaryFunctor<c10::Half, c10::Half, c10::Half, MulFunctor<float> > >("),
+            "torch_strided_scale_bf16");
+  EXPECT_EQ(function(kStrided + "neg_kernel_cuda()::{lambda(c10::BFloat16)#1}>("), "torch_strided_scale_bf16");
+  EXPECT_EQ(function(two + "BinaryFunctor<float, float, float, MulFunctor<float> > >("), "torch_strided_add_fp32");
+  EXPECT_EQ(function(two + kDirectCopy.substr(0, kDirectCopy.find("c10")) + "int)#1}>("), "torch_strided_copy_fp32");
+  EXPECT_TRUE(kernel(read(two + "BinaryFunctor<double, double, double, MulFunctor<double> > >(", {64, 1, 1}, {128, 1, 1}, {}))
+                  .has_elementwise());
 }
 
 // Passes run at the highest clock; of another GPU the library's kernel is taken.

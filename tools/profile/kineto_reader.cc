@@ -40,6 +40,7 @@ enum class Field {
   kBlock,
   kInputs,
   kTypes,
+  kStrides,
 };
 
 constexpr std::array<std::pair<std::string_view, Field>, 6> kEventFields{{{"ph", Field::kPhase},
@@ -49,7 +50,7 @@ constexpr std::array<std::pair<std::string_view, Field>, 6> kEventFields{{{"ph",
                                                                           {"dur", Field::kDuration},
                                                                           {"tid", Field::kThread}}};
 // "external id", "Input dims" and "Input Types": Kineto of 2021.
-constexpr std::array<std::pair<std::string_view, Field>, 14> kArguments{{{"External id", Field::kExternalId},
+constexpr std::array<std::pair<std::string_view, Field>, 15> kArguments{{{"External id", Field::kExternalId},
                                                                          {"Record function id", Field::kRecord},
                                                                          {"external id", Field::kExternalId},
                                                                          {"device", Field::kDevice},
@@ -62,7 +63,8 @@ constexpr std::array<std::pair<std::string_view, Field>, 14> kArguments{{{"Exter
                                                                          {"Input Dims", Field::kInputs},
                                                                          {"Input dims", Field::kInputs},
                                                                          {"Input type", Field::kTypes},
-                                                                         {"Input Types", Field::kTypes}}};
+                                                                         {"Input Types", Field::kTypes},
+                                                                         {"Input Strides", Field::kStrides}}};
 
 template <typename Fields>
 Field field_of(const Fields& fields, std::string_view key) {
@@ -131,9 +133,9 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
       top_ = Top::kEvents;
       event_ = 2;
     }
-    if (field_ == Field::kInputs && depth_ == list_depth() + 1) {
-      if (event_values_.inputs.size() < kMostInputs) {
-        event_values_.inputs.emplace_back();
+    if (auto* lists = lists_of_field(); lists != nullptr && depth_ == list_depth() + 1) {
+      if (lists->size() < kMostInputs) {
+        lists->emplace_back();
       } else {
         field_ = Field::kNone;
       }
@@ -153,6 +155,10 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
   bool in_event() const { return top_ == Top::kEvents && event_ > 0 && depth_ >= event_; }
   bool in_device() const { return top_ == Top::kDevices && depth_ >= 3; }
   size_t list_depth() const { return event_ + 2; }  // inside a list of args
+  // The lists of numbers, one an input, that are being read; null if there are none.
+  std::vector<std::vector<uint64_t>>* lists_of_field() {
+    return field_ == Field::kInputs ? &event_values_.inputs : field_ == Field::kStrides ? &event_values_.strides : nullptr;
+  }
   bool fails(std::string problem) {
     problem_ = std::move(problem);
     return false;
@@ -184,8 +190,8 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
     } else if (depth_ == list_depth()) {
       if (field_ == Field::kGrid) append(event.grid, whole);
       if (field_ == Field::kBlock) append(event.block, whole);
-    } else if (depth_ == list_depth() + 1 && field_ == Field::kInputs && !event.inputs.empty()) {
-      append(event.inputs.back(), whole);
+    } else if (auto* lists = lists_of_field(); depth_ == list_depth() + 1 && lists != nullptr && !lists->empty()) {
+      append(lists->back(), whole);
     }
     return true;
   }

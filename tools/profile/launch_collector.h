@@ -38,6 +38,7 @@ struct TraceEvent {
   std::vector<uint64_t> block;
   std::vector<std::vector<uint64_t>> inputs;
   std::vector<std::string> types;
+  std::vector<std::vector<uint64_t>> strides;  // of the inputs
 };
 
 // Says what a kernel or copy lacks that LaunchCollector::add refuses.
@@ -73,7 +74,8 @@ class LaunchCollector {
   using Extents = std::array<uint32_t, 3>;
   // Name, grid, block, registers, shared memory.
   using Configuration = std::tuple<std::string, Extents, Extents, uint32_t, uint32_t>;
-  using OperatorText = std::tuple<std::string, std::vector<std::vector<uint64_t>>, std::vector<std::string>>;
+  using Lists = std::vector<std::vector<uint64_t>>;
+  using OperatorText = std::tuple<std::string, Lists, std::vector<std::string>, Lists>;  // as the fields of Operator
   struct Raw {
     Launch launch;
     uint32_t device = 0;

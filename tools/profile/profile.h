@@ -10,9 +10,10 @@ namespace warpfold::profile {
 
 // The operator that launched a kernel, as torch.profiler records it with record_shapes=True.
 struct Operator {
-  std::string name;                           // "aten::addmm"
-  std::vector<std::vector<uint64_t>> inputs;  // extents; empty: a scalar, a list or an absent tensor
-  std::vector<std::string> types;             // "c10::BFloat16"
+  std::string name;                              // "aten::addmm"
+  std::vector<std::vector<uint64_t>> inputs;     // extents; empty: a scalar, a list or an absent tensor
+  std::vector<std::string> types;                // "c10::BFloat16"
+  std::vector<std::vector<uint64_t>> strides{};  // of each input's extents, in elements; empty: not recorded (Kineto before 2023)
 };
 
 // A kernel with the shape of its launch. Launches with equal shapes do the same work.

@@ -157,9 +157,10 @@ class Reader {
       if (kernels.Get(k).name() == "flush") kernels.DeleteSubrange(k, 1);
     }
     kernels.Mutable(0)->set_name("kernel");
-    // Elementwise passes stay far below the power limit, so they run at the highest clock, as in operator_of_row.
+    // Passes over arrays and rows stay far below the power limit, so they run at the highest clock, as in operator_of_row.
     configs::Gpu& gpu = *reading_.run->scenario.mutable_gpu();
-    if (rule_.sizes() == ELEMENTS && gpu.power().has_clock_limit_mhz()) gpu.set_clock_mhz(gpu.power().clock_limit_mhz());
+    const bool pass = rule_.sizes() == ELEMENTS || rule_.sizes() == STRIDED || rule_.sizes() == ROWS;
+    if (pass && gpu.power().has_clock_limit_mhz()) gpu.set_clock_mhz(gpu.power().clock_limit_mhz());
   }
 
   const NamedKernel& named_;

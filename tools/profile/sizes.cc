@@ -1,10 +1,15 @@
 #include "tools/profile/sizes.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <string_view>
+
+#include "tools/profile/strided.h"
 
 namespace warpfold::profile {
 namespace {
@@ -33,6 +38,9 @@ class Finder {
         break;
       case ELEMENTS:
         find_elements();
+        break;
+      case STRIDED:
+        find_strided();
         break;
       case ROWS:
         find_rows();
@@ -219,6 +227,72 @@ class Finder {
     sizes_.values["operation"] = arrays == 1 ? "FILL" : arrays == 2 ? "SCALE" : "ADD";
   }
 
+  // The kernel's own loops over the operator's tensors, if the grid has as many elements; else dense ones.
+  StridedPass strided_pass(size_t arguments, uint64_t of_cta) {
+    const uint64_t threads = product(shape_.ctas(), shape_.threads());
+    const uint64_t each = of_cta / std::max<uint64_t>(shape_.threads(), 1);
+    const auto fits = [&](uint64_t elements) { return elements != 0 && rounded_up(elements, of_cta) * of_cta == threads * each; };
+    if (auto recorded = strided_pass_of(shape_.op, arguments); recorded && fits(elements_of(recorded->extents))) return *recorded;
+    const std::vector<Extents> all = tensors();
+    const auto largest = std::ranges::max_element(all, {}, elements_of);
+    StridedPass dense;
+    if (largest != all.end() && broadcast(all) && fits(elements_of(*largest))) {
+      note("strides are not recorded: its tensors are dense, each extent a loop");
+      std::copy_if(largest->rbegin(), largest->rend(), std::back_inserter(dense.extents),
+                   [](uint64_t extent) { return extent > 1; });
+    } else {
+      note("the size follows from the grid, within a CTA; two loops over dense tensors");
+      dense.extents = {of_cta, shape_.ctas()};
+    }
+    Extents strides;
+    uint64_t stride = 1;
+    for (const uint64_t extent : dense.extents) {
+      strides.push_back(stride);
+      stride = product(stride, extent);
+    }
+    dense.strides.assign(arguments + 1, strides);
+    return dense;
+  }
+
+  void find_strided() {
+    constexpr std::array<const char*, 3> kArrays{"out", "x", "y"};
+    constexpr size_t kMostLoops = 6;  // of torch_strided_*.textproto
+    const uint64_t bytes = bytes_of_type(), each = group("each");
+    const size_t arguments = named_.rule->arrays() - 1;
+    const StridedPass pass = strided_pass(arguments, product(shape_.threads(), each));
+    const uint64_t elements = elements_of(pass.extents);
+    if (pass.extents.size() > kMostLoops || elements >= uint64_t{1} << 31) {
+      sizes_.missing = "a strided pass of more than six loops, or of 2^31 elements, has no launch description";
+      return;
+    }
+    std::string fields = "description.parameter.elements.value=" + text(elements) +
+                         " description.parameter.extents.value=" + text(pass.extents.size());
+    const auto add = [&fields](const std::string& field, uint64_t value) {
+      fields.append(" description.").append(field).append("=").append(text(value));
+    };
+    const auto parameter = [&](const std::string& name, size_t loop, uint64_t value) {
+      add("parameter." + name + "_" + text(loop) + ".value", value);
+    };
+    for (size_t i = 0; i < pass.extents.size(); ++i) {
+      // Granlund and Montgomery (PLDI 1994), as ATen's IntDivider: n / d = (high word of n * multiplier, plus n) >> shift.
+      const uint64_t divisor = pass.extents[i];
+      const auto shift = static_cast<unsigned>(std::bit_width(divisor - 1));
+      parameter("divisor", i, divisor);
+      parameter("multiplier", i, ((((uint64_t{1} << shift) - divisor) << 32) / divisor) + 1);
+      parameter("shift", i, shift);
+      for (size_t k = 0; k <= arguments; ++k) parameter(kArrays[k], i, pass.strides[k][i] * bytes);
+    }
+    for (size_t k = 0; k <= arguments; ++k) {
+      uint64_t last = 0;
+      for (size_t i = 0; i < pass.extents.size(); ++i) last += (pass.extents[i] - 1) * pass.strides[k][i];
+      add(std::string("array.") + kArrays[k] + ".bytes", (last + 1) * bytes);
+    }
+    set("elements", elements);
+    set("element_bytes", bytes);
+    set("loops", pass.extents.size());
+    sizes_.values["fields"] = std::move(fields);
+  }
+
   void find_rows() {
     const std::vector<Extents> all = tensors();
     if (all.empty() || all.front().back() == 0) {
@@ -231,6 +305,12 @@ class Finder {
     set("rows", rows);
     set("columns", columns);
     set("whole_columns", columns / kVector * kVector);
+    // Rows that are no whole vectors begin at every place of one in turn. assumed: all in its middle.
+    constexpr uint64_t kVectorBytes = 16;
+    const uint64_t bytes = std::max<uint64_t>(bytes_of_type(), 1),
+                   begin = columns * bytes % kVectorBytes == 0 ? 0 : kVectorBytes / 2;
+    set("begin", begin);
+    set("pitch", rounded_up(product(columns, bytes) + begin, kVectorBytes) * kVectorBytes / bytes);
     if (rows > product(shape_.ctas(), std::max<uint64_t>(1, shape_.threads() / kWarp)) * 2)
       note("grid " + grid_text(shape_) + " has fewer warps than half of the " + text(rows) + " rows");
   }

@@ -23,6 +23,9 @@ struct Sizes {
 //   PRODUCT    m and n of whole tiles. A grid does not tell k: without the operator's tensors the sizes are missing.
 //              Checked, if a CTA has one tile: the grid is that of CUTLASS's swizzles by 1, 2, 4, 8 or 16.
 //   ELEMENTS   CTAs x threads x elements per thread. Checked: a thread has 1 to 32 elements.
+//   STRIDED    as ELEMENTS, with the extents and strides of strided.h as fields of a launch description
+//   (torch_strided_*.textproto).
+//              Without the operator's strides: the extents of its tensors, or else a CTA's elements and the CTAs, densely.
 //   ROWS       missing without the operator's first tensor. Checked: no more than two rows per warp.
 //   TILES      columns of grid.x tiles, rows of grid.y tiles, whatever the operator says.
 //   ATTENTION  queries of whole tiles, batch and heads of grid.y and grid.z. Checked: the grid's three extents.

@@ -85,12 +85,6 @@ bool holds(Relation relation, int64_t difference) {
   return false;
 }
 
-// Returns a - b of a lane at the origin. Words that are equal modulo 2^32 are equal.
-int64_t difference_at(const Word& a, const Word& b, int lane, bool is_signed, bool modular) {
-  if (modular) return static_cast<int32_t>(a.lane[lane] - b.lane[lane]);
-  return (linear(a, lane, is_signed) - linear(b, lane, is_signed)).base;
-}
-
 // Returns the part of `extents` in which the relation of `difference` to zero is the same as at the origin.
 Extents unchanged(Relation relation, const Linear& difference, const Extents& extents) {
   constexpr int64_t kFar = int64_t{1} << 40;
@@ -250,19 +244,18 @@ Bits compared(const Word& a, const Word& b, Relation relation, bool is_signed, c
   const bool fixed = constant(a) && constant(b);
   const bool modular = relation == Relation::kEqual || relation == Relation::kNotEqual;
   Extents part = extents;
-  const uint32_t varying = lanes_of(result.varying);
   for (int lane = 0; lane < kLanes; ++lane) {
     if ((result.unknown >> lane & 1) != 0) continue;
-    if ((varying >> lane & 1) != 0) {
-      if (holds(relation, difference_at(a, b, lane, is_signed, modular))) result.lanes |= 1U << lane;
-      continue;
-    }
     Linear difference = linear(a, lane, is_signed) - linear(b, lane, is_signed);
     if (modular) {  // words that are equal modulo 2^32 are equal
       difference.base = static_cast<int32_t>(a.lane[lane] - b.lane[lane]);
       for (int v = 0; v < kVariables; ++v) difference.slope[v] = static_cast<int32_t>(a.slope[v] - b.slope[v]);
-      part = within(difference, -(kTwo32 / 2), kTwo32 / 2 - 1, part);
     }
+    // A lane that varies with one variable, such as the CTA of a sample, may still be linear in the passes of a loop.
+    for (size_t v = 0; v < kVariables; ++v) {
+      if ((result.varying[v] >> lane & 1) != 0) difference.slope[v] = 0;
+    }
+    if (modular) part = within(difference, -(kTwo32 / 2), kTwo32 / 2 - 1, part);
     if (holds(relation, difference.base)) result.lanes |= 1U << lane;
     if (!fixed) part = unchanged(relation, difference, part);
   }

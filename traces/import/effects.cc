@@ -77,6 +77,12 @@ Touch touch_of(const Warp& warp, const Op& op, const Source& operand, uint32_t a
   const bool known = ((address.low.unknown | address.high.unknown) & active) == 0;
   touch.random = address.low.drawn || address.high.drawn;
   touch.varies = variables_of(united(address.low.varying, address.high.varying), active);
+  // A quotient of the CTA's index may be constant for fewer CTAs than the box has. The high word's limit is that of the low word's
+  // carry, which the 64-bit slope includes.
+  for (int v = 0; v < kCtaVariables; ++v) {
+    const auto variable = static_cast<size_t>(v);
+    if (address.low.limit[variable] < warp.extents[variable]) touch.varies |= static_cast<uint8_t>(1U << v);
+  }
   for (int v = 0; v < kVariables; ++v) {
     const auto slope = static_cast<size_t>(v);
     touch.slope[slope] =
