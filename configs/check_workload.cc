@@ -342,6 +342,10 @@ std::optional<Finding> check_elementwise(const Elementwise& elementwise, const s
     check.one_of("access_bytes", elementwise.access_bytes(), {4, 8, 16});
     check.require(elementwise.access_bytes() >= element, "access_bytes", "must hold an element", elementwise.access_bytes());
   }
+  if (elementwise.operation() == NARROW) {
+    check.require(element == 4, "element_bytes", "must be 4 where floats become 16 bits", element);
+    check.require(elementwise.access_bytes() != 4, "access_bytes", "must hold two floats, which become a word", 4);
+  }
   if (elementwise.has_accesses_per_thread()) {
     check.at_least_one("accesses_per_thread", elementwise.accesses_per_thread());
     check.at_most("accesses_per_thread", elementwise.accesses_per_thread(), 8);

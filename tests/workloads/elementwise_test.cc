@@ -40,6 +40,16 @@ TEST(Elementwise, ComputesWhatItSays) {
   EXPECT_EQ(count(configs::TRIAD, 2, "HFMA2"), kWarps / 2);
   EXPECT_EQ(count(configs::ADD, 8, "DADD"), kWarps);
   EXPECT_EQ(count(configs::COPY, 4, "FADD"), 0U);
+  EXPECT_EQ(count(configs::NARROW, 4, "F2FP"), kWarps / 2);
+}
+
+TEST(Elementwise, StoresHalfTheBytesOfNarrowedFloats) {
+  for (const uint32_t access : {8U, 16U}) {
+    const traces::Kernel narrow = make_elementwise(stream(configs::NARROW, 4, access), gpu("h100_sxm")).value();
+    EXPECT_EQ(bytes_by_stream(narrow).at("in"), 4U << 20);
+    EXPECT_EQ(bytes_by_stream(narrow).at("out"), 2U << 20);
+    EXPECT_EQ(narrow.streams.back().footprint, 2U << 20);
+  }
 }
 
 TEST(Elementwise, FillsWithoutReading) {

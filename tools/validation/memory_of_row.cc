@@ -20,7 +20,7 @@ Mapped<RowWork> memory_of_row(const MeasuredRow& row) {
   work.shape.append(" ").append(std::to_string(pass.elements())).append(" x ").append(std::to_string(pass.element_bytes()));
   work.follows.emplace("block");
   const bool two_inputs = pass.operation() == configs::ADD || pass.operation() == configs::TRIAD;
-  const int arrays = two_inputs ? 3 : pass.operation() == configs::FILL ? 1 : 2;
+  const double arrays = two_inputs ? 3 : pass.operation() == configs::FILL ? 1 : pass.operation() == configs::NARROW ? 1.5 : 2;
   work.work = static_cast<double>(pass.elements()) * pass.element_bytes() * arrays;
   return work;
 }

@@ -13,7 +13,8 @@ struct ElementwisePlan {
   uint32_t inputs;
   uint32_t flops;  // per element
   uint32_t element_bytes;
-  uint32_t access_bytes;
+  uint32_t access_bytes;  // of a load
+  uint32_t stored_bytes;  // of a store
   uint32_t accesses;  // per thread and array
   uint32_t warps;     // per CTA
   uint64_t elements;
