@@ -15,7 +15,8 @@
 //   gemm/threadblock/default_mma_core_sm75.h         lanes of a warp: 4 x 8 rows where k is contiguous, else 8 x 4 of k
 //   epilogue/threadblock/{epilogue,output_tile_thread_map}.h   8 rows of each warp at a time through shared memory in FP32; lanes
 //                                                    store along a row, an element each
-//   gemm/threadblock/threadblock_swizzle.h           `swizzle` neighbours in x are tiles of columns of the same rows
+//
+// Left out: gemm/threadblock/threadblock_swizzle.h, by which eight tiles of columns come before the next tile of rows.
 //
 //   nvcc -O3 -std=c++17 -arch=sm_80 -cubin -o register_gemm.cubin register_gemm.cu
 //   nvdisasm -c -hex register_gemm.cubin | tr -s " " > register_gemm_sm_80.sass
@@ -81,8 +82,8 @@ struct Operand {
   int stride;
   int line, k;  // of the thread's first element
   uint32_t mask[2];
-  uint32_t to[2];    // the thread's first piece in the buffer that is written: even and odd turns down
-  uint32_t read[2];  // the lane's row of four matrices in the buffer that is read: the upper and the lower 32 lines of a warp
+  uint32_t to[2];    // the thread's first piece in the first buffer: even and odd turns down
+  uint32_t read[2];  // the lane's row of four matrices in the first buffer: the upper and the lower 32 lines of a warp
   Element staged[kTurnsDown][kTurnsAcross][kPiece];
   uint32_t fragment[2][2][4];
 
@@ -130,13 +131,13 @@ struct Operand {
   }
   __device__ __forceinline__ void advance(int by) { from += kAlongDepth ? by : static_cast<int64_t>(by) * stride; }
 
-  __device__ __forceinline__ void store() const {
+  __device__ __forceinline__ void store(int buffer) const {
 #pragma unroll
     for (int down = 0; down < kTurnsDown; ++down) {
 #pragma unroll
       for (int across = 0; across < kTurnsAcross; ++across) {
         const Element(&e)[kPiece] = staged[down][across];
-        const uint32_t at = to[down % 2] + down / 2 * 2 * kDown * kRowBytes + across * kAcross * 16;
+        const uint32_t at = to[down % 2] + buffer * kStageBytes + down / 2 * 2 * kDown * kRowBytes + across * kAcross * 16;
         asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(e[0] | static_cast<uint32_t>(e[1]) << 16),
                      "r"(e[2] | static_cast<uint32_t>(e[3]) << 16), "r"(e[4] | static_cast<uint32_t>(e[5]) << 16),
                      "r"(e[6] | static_cast<uint32_t>(e[7]) << 16)
@@ -144,18 +145,16 @@ struct Operand {
       }
     }
   }
-  __device__ __forceinline__ void load_fragments(int part) {
+  __device__ __forceinline__ void load_fragments(int buffer, int part) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       if constexpr (kAlongDepth) {
-        load_matrices<false>(fragment[part % 2][half], read[half] ^ part * 16);
+        load_matrices<false>(fragment[part % 2][half], (read[half] ^ part * 16) + buffer * kStageBytes);
       } else {
-        load_matrices<true>(fragment[part % 2][half], read[half] + part * kEight * kRowBytes);
+        load_matrices<true>(fragment[part % 2][half], read[half] + buffer * kStageBytes + part * kEight * kRowBytes);
       }
     }
   }
-  __device__ __forceinline__ void turn_writes(int by) { to[0] += by, to[1] += by; }
-  __device__ __forceinline__ void turn_reads(int by) { read[0] += by, read[1] += by; }
 
  private:
   template <typename Body>
@@ -172,8 +171,7 @@ struct Operand {
 };
 
 template <int kTileColumns, int kTileRows, bool kDepthInB, bool kDepthInA>
-__device__ __forceinline__ void gemm(const Element* a, const Element* b, Element* c, int rows, int columns, int depth, int swizzle,
-                                     float alpha) {
+__device__ __forceinline__ void gemm(const Element* a, const Element* b, Element* c, int rows, int columns, int depth, float alpha) {
   constexpr int kWarpsDown = kTileRows / kWarpTile, kWarps = kWarpsDown * (kTileColumns / kWarpTile);
   constexpr int kMmasDown = kWarpTile / kStep, kMmasAcross = kWarpTile / kEight;
   using OfA = Operand<kTileRows, kDepthInA, kWarps>;
@@ -181,10 +179,7 @@ __device__ __forceinline__ void gemm(const Element* a, const Element* b, Element
   __shared__ __align__(128) unsigned char bytes[2 * (OfA::kStageBytes + OfB::kStageBytes)];
   const uint32_t shared = static_cast<uint32_t>(__cvta_generic_to_shared(bytes));
 
-  const int tile_row = static_cast<int>(blockIdx.x) >> swizzle;
-  const int tile_column = (static_cast<int>(blockIdx.y) << swizzle) + (static_cast<int>(blockIdx.x) & (1 << swizzle) - 1);
-  const int first_row = tile_row * kTileRows, first_column = tile_column * kTileColumns;
-  if (first_row >= rows || first_column >= columns) return;
+  const int first_row = static_cast<int>(blockIdx.x) * kTileRows, first_column = static_cast<int>(blockIdx.y) * kTileColumns;
   const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const int warp_row = warp % kWarpsDown * kWarpTile, warp_column = warp / kWarpsDown * kWarpTile;
   a += static_cast<int64_t>(blockIdx.z) * rows * depth;
@@ -202,34 +197,28 @@ __device__ __forceinline__ void gemm(const Element* a, const Element* b, Element
   of_b.advance(residue);
   of_a.set_mask(rows, kStageDepth);
   of_b.set_mask(columns, kStageDepth);
-  of_a.store();
-  of_b.store();
-  of_a.turn_writes(OfA::kStageBytes);
-  of_b.turn_writes(OfB::kStageBytes);
+  of_a.store(0);
+  of_b.store(0);
   __syncthreads();
 
-  of_a.load_fragments(0);
-  of_b.load_fragments(0);
+  of_a.load_fragments(0, 0);
+  of_b.load_fragments(0, 0);
   int left = (depth + kStageDepth - 1) / kStageDepth;
   of_a.clear_mask_if(left <= 1);
   of_b.clear_mask_if(left <= 1);
-  int to_other = 1;
+  int buffer = 0;
 #pragma unroll 1
   for (; left > 0; --left) {
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
       if (part == kParts - 1) {
-        of_a.store();
-        of_b.store();
+        buffer ^= 1;
+        of_a.store(buffer);
+        of_b.store(buffer);
         __syncthreads();
-        of_a.turn_reads(to_other * OfA::kStageBytes);
-        of_b.turn_reads(to_other * OfB::kStageBytes);
-        of_a.turn_writes(-to_other * OfA::kStageBytes);
-        of_b.turn_writes(-to_other * OfB::kStageBytes);
-        to_other = -to_other;
       }
-      of_a.load_fragments((part + 1) % kParts);
-      of_b.load_fragments((part + 1) % kParts);
+      of_a.load_fragments(buffer, (part + 1) % kParts);
+      of_b.load_fragments(buffer, (part + 1) % kParts);
       if (part == 0) {
         of_a.load();
         of_b.load();
@@ -294,8 +283,8 @@ __device__ __forceinline__ void gemm(const Element* a, const Element* b, Element
 #define GEMM(COLUMNS, ROWS, LETTERS, DEPTH_IN_B, DEPTH_IN_A)                                                              \
   extern "C" __global__ void __launch_bounds__(ROWS / kWarpTile * (COLUMNS / kWarpTile) * kWarp, 1)                       \
       register_gemm_##COLUMNS##x##ROWS##_##LETTERS(const Element* a, const Element* b, Element* c, int rows, int columns, \
-                                                   int depth, int swizzle, float alpha) {                                 \
-    gemm<COLUMNS, ROWS, DEPTH_IN_B, DEPTH_IN_A>(a, b, c, rows, columns, depth, swizzle, alpha);                           \
+                                                   int depth, float alpha) {                                              \
+    gemm<COLUMNS, ROWS, DEPTH_IN_B, DEPTH_IN_A>(a, b, c, rows, columns, depth, alpha);                                    \
   }
 
 GEMM(256, 128, tn, true, true)
