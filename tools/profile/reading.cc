@@ -131,7 +131,7 @@ class Reader {
       put("dims_other", "groups=" + values_["batch"] + ";M_per_group=" + values_["m"]);
       put("kernel", "batched GEMM");
     }
-    if (as_traced || !product) {
+    if (as_traced || !product || cells.contains("kernel_file")) {
       put("set", filled(rule_.settings(), values_, missing));
     } else {
       put("impl", "cuBLAS");  // on another GPU the library chooses another kernel
