@@ -1,20 +1,24 @@
-// Matrix products of two stages, whose operands go through registers: the order of CUTLASS's kernels cutlass_75_tensorop_* with
-// alignments below 16 bytes, as a library takes them for odd sizes. c = a b in BF16 with FP32 sums by mma.sync.m16n8k8. `rows` of a
-// and c, `columns` of b and c, `depth`; c is dense by rows, and z has the products of a batch. A name has the library's letters and
-// order: 256x128 is a tile of 128 rows by 256 columns, and the letters say first of b, then of a how it lies:
+// Matrix products whose operands go through registers: the order of CUTLASS's kernels of one or two stages, as a library takes them
+// for odd sizes and small products. c = a b in BF16 with FP32 sums. `rows` of a and c, `columns` of b and c, `depth`; c is dense by
+// rows, and z has the products of a batch. A name has the library's letters and order: 256x128 is a tile of 128 rows by 256 columns,
+// and the letters say first of b, then of a how it lies: b is columns x depth (t) or depth x columns (n), a is rows x depth (n).
 //
-//   b   t  columns x depth   n  depth x columns
-//   a   n  rows x depth      t  depth x rows
+//   256x128_tn_align1    cutlass_75_tensorop_bf16_s1688gemm_bf16_256x128_tn_align1: mma.sync.m16n8k8, tiles of 32 k, two stages, warps
+//                        of 64 x 64. The next tile is loaded while the first 8 of k are multiplied, and goes to the other buffer before
+//                        the last 8
+//   wmma_32x32_128x2_*   cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_*: wmma of 16 x 16 x 16, tiles of 128 k, two stages
+//                        in the same order, warps of 16 x 16
+//   wmma_16x16_32x1_*    one stage: the next tile is loaded after the products of this one
 //
 // The facts are those of NVIDIA/cutlass @7107b05, include/cutlass:
 //
-//   gemm/threadblock/mma_pipelined.h                 the next tile of 32 k is loaded while the first 8 of k are multiplied, and goes
-//                                                    to the other buffer before the last 8
-//   transform/threadblock/predicated_tile_*.h        a thread has 8 elements side by side, an access each; its predicates are bits of
-//                                                    a register; the first tile is the one that depth does not fill
-//   gemm/threadblock/default_mma_core_sm75.h         lanes of a warp: 4 x 8 rows where k is contiguous, else 8 x 4 of k
-//   epilogue/threadblock/{epilogue,output_tile_thread_map}.h   8 rows of each warp at a time through shared memory in FP32; lanes
-//                                                    store along a row, an element each
+//   gemm/threadblock/mma_{pipelined,singlestage}.h      the order of loads, stores and products
+//   transform/threadblock/predicated_tile_*.h           a thread has 8 elements side by side, an access for each `align` of them; its
+//                                                       predicates are bits of a register; the first tile is the one that depth does
+//                                                       not fill
+//   gemm/threadblock/default_mma_core_{sm75,wmma}.h     which elements a thread has; wmma: rows in shared memory with 8 elements between
+//   epilogue/threadblock/{epilogue,output_tile_thread_map}.h   8 or 16 rows of each warp at a time through shared memory in FP32;
+//                                                       lanes store along a row, `align` elements each
 //
 // Left out: gemm/threadblock/threadblock_swizzle.h, by which eight tiles of columns come before the next tile of rows.
 //
@@ -26,26 +30,263 @@
 
 namespace {
 
-using Element = unsigned short;
+using Element = __nv_bfloat16;
 
 constexpr int kWarp = 32;
-constexpr int kStageDepth = 32, kPart = 8;  // k of a stage; k of one mma.sync
-constexpr int kParts = kStageDepth / kPart;
-constexpr int kPiece = 8;                   // elements of 16 bytes
-constexpr int kWarpTile = 64;               // rows and columns of a warp
-constexpr int kEight = 8;                   // rows of a matrix of ldmatrix, and of a step of the epilogue
-constexpr int kStep = 16;                   // rows of one mma.sync
-constexpr int kSpacing = 8;                 // floats between rows of results in shared memory
+constexpr int kPiece = 8;    // elements of 16 bytes
+constexpr int kSpacing = 8;  // floats between rows of results, elements between rows of wmma's operands
 
-__device__ __forceinline__ void load_element(Element& to, const Element* from, bool guard) {
-  asm volatile("{.reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.u16 %0, [%1];}" : "+h"(to) : "l"(from), "r"(static_cast<int>(guard)));
+// An access of a thread to global memory.
+template <int kElements>
+struct Access;
+template <>
+struct Access<1> {
+  unsigned short word;
+  __device__ __forceinline__ void load(const Element* from, bool guard) {
+    word = 0;
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.u16 %0, [%1];}"
+                 : "+h"(word)
+                 : "l"(from), "r"(static_cast<int>(guard)));
+  }
+  static __device__ __forceinline__ void store(Element* to, const float* value, float alpha, bool guard) {
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %2, 0; @p st.global.u16 [%0], %1;}" ::"l"(to),
+                 "h"(__bfloat16_as_ushort(__float2bfloat16(alpha * value[0]))), "r"(static_cast<int>(guard))
+                 : "memory");
+  }
+};
+__device__ __forceinline__ uint32_t packed(const float* value, float alpha) {
+  const __nv_bfloat162 pair = __floats2bfloat162_rn(alpha * value[0], alpha * value[1]);
+  return *reinterpret_cast<const uint32_t*>(&pair);
 }
+template <>
+struct Access<2> {
+  uint32_t word;
+  __device__ __forceinline__ void load(const Element* from, bool guard) {
+    word = 0;
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.u32 %0, [%1];}"
+                 : "+r"(word)
+                 : "l"(from), "r"(static_cast<int>(guard)));
+  }
+  static __device__ __forceinline__ void store(Element* to, const float* value, float alpha, bool guard) {
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %2, 0; @p st.global.u32 [%0], %1;}" ::"l"(to), "r"(packed(value, alpha)),
+                 "r"(static_cast<int>(guard))
+                 : "memory");
+  }
+};
+template <>
+struct Access<8> {
+  uint4 word;
+  __device__ __forceinline__ void load(const Element* from, bool guard) {
+    word = make_uint4(0, 0, 0, 0);
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4];}"
+                 : "+r"(word.x), "+r"(word.y), "+r"(word.z), "+r"(word.w)
+                 : "l"(from), "r"(static_cast<int>(guard)));
+  }
+  static __device__ __forceinline__ void store(Element* to, const float* value, float alpha, bool guard) {
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %5, 0; @p st.global.v4.u32 [%0], {%1, %2, %3, %4};}" ::"l"(to),
+                 "r"(packed(value, alpha)), "r"(packed(value + 2, alpha)), "r"(packed(value + 4, alpha)),
+                 "r"(packed(value + 6, alpha)), "r"(static_cast<int>(guard))
+                 : "memory");
+  }
+};
 
-__device__ __forceinline__ void store_element(Element* to, __nv_bfloat16 value, bool guard) {
-  asm volatile("{.reg .pred p; setp.ne.b32 p, %2, 0; @p st.global.u16 [%0], %1;}" ::"l"(to), "h"(__bfloat16_as_ushort(value)),
-               "r"(static_cast<int>(guard))
-               : "memory");
+__device__ __forceinline__ uint4 piece_of(const Access<1> (&at)[8]) {
+  return make_uint4(at[0].word | static_cast<uint32_t>(at[1].word) << 16, at[2].word | static_cast<uint32_t>(at[3].word) << 16,
+                    at[4].word | static_cast<uint32_t>(at[5].word) << 16, at[6].word | static_cast<uint32_t>(at[7].word) << 16);
 }
+__device__ __forceinline__ uint4 piece_of(const Access<2> (&at)[4]) {
+  return make_uint4(at[0].word, at[1].word, at[2].word, at[3].word);
+}
+__device__ __forceinline__ uint4 piece_of(const Access<8> (&at)[1]) { return at[0].word; }
+
+// Which pieces of a stage a thread copies, and where they lie in shared memory. `kLines` rows of a or columns of b; `kAlong`: k is
+// contiguous, otherwise the lines are.
+//
+// A warp has neighbouring rows. Pieces are swizzled so that neither stores nor ldmatrix have bank conflicts.
+template <int kLines, int kDepth, bool kAlong, int kThreads>
+struct Raked {
+  static constexpr bool kAlongDepth = kAlong;
+  static constexpr int kPieces = (kAlong ? kDepth : kLines) / kPiece, kStrided = kAlong ? kLines : kDepth;
+  static constexpr int kAcross = kPieces < 8 ? kPieces : 8;  // lanes of a warp side by side
+  static constexpr int kDown = kWarp / kAcross;
+  static constexpr int kTurnsAcross = kPieces / kAcross, kTurnsDown = kStrided / kDown / (kThreads / kWarp);
+  static constexpr int kRowBytes = kPieces * 16, kStageBytes = kStrided * kRowBytes, kBytes = 2 * kStageBytes;
+  static __device__ __forceinline__ int row() { return threadIdx.x / kWarp * kTurnsDown * kDown + threadIdx.x % kWarp / kAcross; }
+  static __device__ __forceinline__ int piece() { return threadIdx.x % kAcross; }
+  static __device__ __forceinline__ uint32_t place(int row, int piece) {
+    return (row * kPieces + (piece ^ (kAlong ? row / 2 % 4 : row % 8))) * 16;
+  }
+};
+// The CTA has neighbouring rows. Stages lie side by side along k.
+template <int kLines, int kDepth, int kStages, bool kAlong, int kThreads>
+struct Stripmined {
+  static constexpr bool kAlongDepth = kAlong;
+  static constexpr int kPieces = (kAlong ? kDepth : kLines) / kPiece, kStrided = kAlong ? kLines : kDepth;
+  static constexpr int kDown = kThreads / kPieces;
+  static constexpr int kTurnsAcross = 1, kTurnsDown = kStrided / kDown, kAcross = kPieces;
+  static constexpr int kRow = (kAlong ? kStages * kDepth : kLines) + kSpacing;  // elements
+  static constexpr int kRowBytes = kRow * 2, kStageBytes = kAlong ? kDepth * 2 : kDepth * kRowBytes;
+  static constexpr int kBytes = (kAlong ? kLines : kStages * kDepth) * kRowBytes;
+  static __device__ __forceinline__ int row() { return threadIdx.x / kPieces; }
+  static __device__ __forceinline__ int piece() { return threadIdx.x % kPieces; }
+  static __device__ __forceinline__ uint32_t place(int row, int piece) { return row * kRowBytes + piece * 16; }
+};
+
+// A thread's part of one operand, on its way from global to shared memory.
+template <typename Map, int kDepth, int kElements>
+struct Operand {
+  static constexpr int kAccesses = kPiece / kElements;  // of a piece
+  const Element* from;
+  int stride;
+  int line, k;  // of the thread's first element
+  uint32_t mask[2];
+  uint32_t to[2];  // the thread's first piece in the first buffer: even and odd turns down
+  Access<kElements> staged[Map::kTurnsDown][Map::kTurnsAcross][kAccesses];
+
+  __device__ __forceinline__ Operand(const Element* matrix, uint32_t stages, int first_line, int lines, int depth) {
+    const int row = Map::row(), piece = Map::piece();
+    line = first_line + (Map::kAlongDepth ? row : piece * kPiece);
+    k = Map::kAlongDepth ? piece * kPiece : row;
+    stride = Map::kAlongDepth ? depth : lines;
+    from = matrix + (Map::kAlongDepth ? static_cast<int64_t>(line) * stride + k : static_cast<int64_t>(k) * stride + line);
+    for (int odd = 0; odd < 2; ++odd) to[odd] = stages + Map::place(row + odd * Map::kDown, piece);
+    set_mask(lines, (depth - 1) % kDepth + 1);
+  }
+
+  // Which accesses of a stage lie in the matrix: bits 0 to 3 of each byte.
+  static __device__ __forceinline__ uint32_t bit_of(int access) { return 1U << (access % 16 / 4 * 8 + access % 4); }
+  __device__ __forceinline__ void set_mask(int lines, int until) {
+    mask[0] = mask[1] = 0;
+    each([&](int down, int across, int part, int access) {
+      const int below = down * Map::kDown, along = across * Map::kAcross * kPiece + part * kElements;
+      const int at_line = line + (Map::kAlongDepth ? below : along), at_k = k + (Map::kAlongDepth ? along : below);
+      if (at_line < lines && at_k < until) mask[access / 16] |= bit_of(access);
+    });
+  }
+  __device__ __forceinline__ void clear_mask_if(bool clear) {
+    mask[0] = clear ? 0 : mask[0];
+    mask[1] = clear ? 0 : mask[1];
+  }
+
+  __device__ __forceinline__ void load(int by) {
+    each([&](int down, int across, int part, int access) {
+      staged[down][across][part].load(from + static_cast<int64_t>(down) * (Map::kDown * stride) + across * Map::kAcross * kPiece + part * kElements,
+                                      (mask[access / 16] & bit_of(access)) != 0);
+    });
+    from += Map::kAlongDepth ? by : static_cast<int64_t>(by) * stride;
+  }
+  __device__ __forceinline__ void store(int buffer) const {
+#pragma unroll
+    for (int down = 0; down < Map::kTurnsDown; ++down) {
+#pragma unroll
+      for (int across = 0; across < Map::kTurnsAcross; ++across) {
+        const uint4 piece = piece_of(staged[down][across]);
+        const uint32_t at = to[down % 2] + buffer * Map::kStageBytes + down / 2 * 2 * Map::kDown * Map::kRowBytes + across * Map::kAcross * 16;
+        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(piece.x), "r"(piece.y), "r"(piece.z), "r"(piece.w)
+                     : "memory");
+      }
+    }
+  }
+
+ private:
+  template <typename Body>
+  static __device__ __forceinline__ void each(const Body& body) {
+#pragma unroll
+    for (int down = 0; down < Map::kTurnsDown; ++down) {
+#pragma unroll
+      for (int across = 0; across < Map::kTurnsAcross; ++across) {
+#pragma unroll
+        for (int part = 0; part < kAccesses; ++part) body(down, across, part, (down * Map::kTurnsAcross + across) * kAccesses + part);
+      }
+    }
+  }
+};
+
+// The loads and stores of a and b together, a tile of `kDepth` k after the other.
+template <typename MapA, typename MapB, int kDepth, int kElements>
+struct Operands {
+  Operand<MapA, kDepth, kElements> a;
+  Operand<MapB, kDepth, kElements> b;
+  int left;  // tiles of k to multiply
+
+  __device__ __forceinline__ Operands(const Element* of_a, const Element* of_b, uint32_t shared, int first_row, int first_column,
+                                      int rows, int columns, int depth)
+      : a(of_a, shared, first_row, rows, depth), b(of_b, shared + MapA::kBytes, first_column, columns, depth) {
+    const int residue = (depth - 1) % kDepth + 1;
+    left = (depth + kDepth - 1) / kDepth;
+    a.load(residue);
+    b.load(residue);
+    a.set_mask(rows, kDepth);
+    b.set_mask(columns, kDepth);
+    clear_masks_if(left <= 1);
+  }
+  __device__ __forceinline__ void load() {
+    a.load(kDepth);
+    b.load(kDepth);
+    clear_masks_if(left <= 2);
+  }
+  __device__ __forceinline__ void store(int buffer) {
+    a.store(buffer);
+    b.store(buffer);
+  }
+
+ private:
+  __device__ __forceinline__ void clear_masks_if(bool clear) {
+    a.clear_mask_if(clear);
+    b.clear_mask_if(clear);
+  }
+};
+
+// Stores kStep rows of each of kGroups groups of warps from shared memory, `kElements` a lane.
+template <int kColumns, int kStep, int kGroups, int kWarps, int kElements>
+struct Results {
+  static constexpr int kRow = kColumns + kSpacing;  // floats
+  static constexpr int kAcross = kColumns / kElements < kWarp ? kColumns / kElements : kWarp, kDown = kWarp / kAcross;
+  static constexpr int kWarpsOfGroup = kWarps / kGroups, kRows = kStep / kWarpsOfGroup;
+  static constexpr int kTurns = kColumns / kElements / kAcross;
+  const float* stored;
+  Element* to;
+  int row, rows, columns;
+  bool inside[kTurns];
+
+  __device__ __forceinline__ Results(const float* results, Element* c, int first_row, int first_column, int rows_of_group, int all_rows,
+                                     int all_columns)
+      : rows(all_rows), columns(all_columns) {
+    const int warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp, group = warp / kWarpsOfGroup;
+    const int own_row = warp % kWarpsOfGroup * kRows + lane / kAcross, own_column = lane % kAcross * kElements;
+    stored = results + (group * kStep + own_row) * kRow + own_column;
+    row = first_row + group * rows_of_group + own_row;
+    to = c + static_cast<int64_t>(row) * columns + first_column + own_column;
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) inside[turn] = first_column + own_column + turn * kAcross * kElements < columns;
+  }
+  __device__ __forceinline__ void store(float alpha) {
+    float value[kRows / kDown][kTurns][kElements];
+#pragma unroll
+    for (int i = 0; i < kRows / kDown; ++i) {
+#pragma unroll
+      for (int turn = 0; turn < kTurns; ++turn) {
+#pragma unroll
+        for (int e = 0; e < kElements; ++e) value[i][turn][e] = stored[i * kDown * kRow + turn * kAcross * kElements + e];
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kRows / kDown; ++i) {
+#pragma unroll
+      for (int turn = 0; turn < kTurns; ++turn) {
+        Access<kElements>::store(to + static_cast<int64_t>(i * kDown) * columns + turn * kAcross * kElements, value[i][turn], alpha,
+                                 row + i * kDown < rows && inside[turn]);
+      }
+    }
+    row += kStep;
+    to += static_cast<int64_t>(kStep) * columns;
+  }
+};
+
+// mma.sync.m16n8k8 ------------------------------------------------------------------------------------------------------------------
+constexpr int kPart = 8;                // k of one mma.sync
+constexpr int kWarpTile = 64;           // rows and columns of a warp
+constexpr int kEight = 8, kStep = 16;   // rows of a matrix of ldmatrix, of one mma.sync
 
 template <bool kTransposed>
 __device__ __forceinline__ void load_matrices(uint32_t (&to)[4], uint32_t from) {
@@ -66,117 +307,39 @@ __device__ __forceinline__ void multiply(float (&sum)[4], uint32_t a0, uint32_t 
                : "r"(a0), "r"(a1), "r"(b));
 }
 
-// One operand: `kLines` rows of a or columns of b. `kAlongDepth`: k is contiguous, otherwise the lines are.
-template <int kLines, bool kAlongDepth, int kWarps>
-struct Operand {
-  static constexpr int kContiguous = kAlongDepth ? kStageDepth : kLines;
-  static constexpr int kStrided = kAlongDepth ? kLines : kStageDepth;
-  static constexpr int kPieces = kContiguous / kPiece;
-  static constexpr int kAcross = kPieces < 8 ? kPieces : 8;  // lanes of a warp side by side
-  static constexpr int kDown = kWarp / kAcross;
-  static constexpr int kTurnsAcross = kPieces / kAcross, kTurnsDown = kStrided / kDown / kWarps;
-  static constexpr int kStageBytes = kLines * kStageDepth * 2;
-  static constexpr int kRowBytes = kPieces * 16;
+// 64 lines of a warp, 8 of k at a time, twice.
+template <typename Map>
+struct Fragments {
+  uint32_t from[2];  // the lane's row of four matrices in the first buffer: the upper and the lower 32 lines
+  uint32_t of[2][2][4];
 
-  const Element* from;
-  int stride;
-  int line, k;  // of the thread's first element
-  uint32_t mask[2];
-  uint32_t to[2];    // the thread's first piece in the first buffer: even and odd turns down
-  uint32_t read[2];  // the lane's row of four matrices in the first buffer: the upper and the lower 32 lines of a warp
-  Element staged[kTurnsDown][kTurnsAcross][kPiece];
-  uint32_t fragment[2][2][4];
-
-  // Byte of a piece in a stage, swizzled so that neither stores nor ldmatrix have bank conflicts.
-  static __device__ __forceinline__ uint32_t place(int row, int piece) {
-    return (row * kPieces + (piece ^ (kAlongDepth ? row / 2 % 4 : row % 8))) * 16;
-  }
-
-  __device__ __forceinline__ Operand(const Element* matrix, uint32_t stages, int first_line, int warp_line, int lines, int depth) {
-    const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-    const int row = warp * kTurnsDown * kDown + lane / kAcross, piece = lane % kAcross;
-    line = first_line + (kAlongDepth ? row : piece * kPiece);
-    k = kAlongDepth ? piece * kPiece : row;
-    stride = kAlongDepth ? depth : lines;
-    from = matrix + (kAlongDepth ? static_cast<int64_t>(line) * stride + k : static_cast<int64_t>(k) * stride + line);
-    for (int odd = 0; odd < 2; ++odd) {
-      to[odd] = stages + place(row + odd * kDown, piece);
-      read[odd] = stages + (kAlongDepth ? place(warp_line + odd * kWarp + lane, 0)
-                                        : place(lane % kEight, warp_line / kPiece + odd * 4 + lane / kEight));
-    }
-    set_mask(lines, (depth - 1) % kStageDepth + 1);
-  }
-
-  // Which elements of a stage lie in the matrix: bits 0 to 3 of each byte.
-  static __device__ __forceinline__ uint32_t bit_of(int access) { return 1U << (access % 16 / 4 * 8 + access % 4); }
-  __device__ __forceinline__ void set_mask(int lines, int until) {
-    mask[0] = mask[1] = 0;
-    each([&](int down, int across, int e, int access) {
-      const int at_line = line + (kAlongDepth ? down * kDown : across * kAcross * kPiece + e);
-      const int at_k = k + (kAlongDepth ? across * kAcross * kPiece + e : down * kDown);
-      if (at_line < lines && at_k < until) mask[access / 16] |= bit_of(access);
-    });
-  }
-  __device__ __forceinline__ void clear_mask_if(bool clear) {
-    mask[0] = clear ? 0 : mask[0];
-    mask[1] = clear ? 0 : mask[1];
-  }
-
-  __device__ __forceinline__ void load() {
-    each([&](int down, int across, int e, int access) {
-      staged[down][across][e] = 0;
-      load_element(staged[down][across][e], from + static_cast<int64_t>(down) * (kDown * stride) + across * kAcross * kPiece + e,
-                   (mask[access / 16] & bit_of(access)) != 0);
-    });
-  }
-  __device__ __forceinline__ void advance(int by) { from += kAlongDepth ? by : static_cast<int64_t>(by) * stride; }
-
-  __device__ __forceinline__ void store(int buffer) const {
-#pragma unroll
-    for (int down = 0; down < kTurnsDown; ++down) {
-#pragma unroll
-      for (int across = 0; across < kTurnsAcross; ++across) {
-        const Element(&e)[kPiece] = staged[down][across];
-        const uint32_t at = to[down % 2] + buffer * kStageBytes + down / 2 * 2 * kDown * kRowBytes + across * kAcross * 16;
-        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(e[0] | static_cast<uint32_t>(e[1]) << 16),
-                     "r"(e[2] | static_cast<uint32_t>(e[3]) << 16), "r"(e[4] | static_cast<uint32_t>(e[5]) << 16),
-                     "r"(e[6] | static_cast<uint32_t>(e[7]) << 16)
-                     : "memory");
-      }
+  __device__ __forceinline__ Fragments(uint32_t stages, int first_line) {
+    const int lane = threadIdx.x % kWarp;
+    for (int half = 0; half < 2; ++half) {
+      from[half] = stages + (Map::kAlongDepth ? Map::place(first_line + half * kWarp + lane, 0)
+                                              : Map::place(lane % kEight, first_line / kPiece + half * 4 + lane / kEight));
     }
   }
-  __device__ __forceinline__ void load_fragments(int buffer, int part) {
+  __device__ __forceinline__ void load(int buffer, int part) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      if constexpr (kAlongDepth) {
-        load_matrices<false>(fragment[part % 2][half], (read[half] ^ part * 16) + buffer * kStageBytes);
+      if constexpr (Map::kAlongDepth) {
+        load_matrices<false>(of[part % 2][half], (from[half] ^ part * 16) + buffer * Map::kStageBytes);
       } else {
-        load_matrices<true>(fragment[part % 2][half], read[half] + buffer * kStageBytes + part * kEight * kRowBytes);
-      }
-    }
-  }
-
- private:
-  template <typename Body>
-  static __device__ __forceinline__ void each(const Body& body) {
-#pragma unroll
-    for (int down = 0; down < kTurnsDown; ++down) {
-#pragma unroll
-      for (int across = 0; across < kTurnsAcross; ++across) {
-#pragma unroll
-        for (int e = 0; e < kPiece; ++e) body(down, across, e, (down * kTurnsAcross + across) * kPiece + e);
+        load_matrices<true>(of[part % 2][half], from[half] + buffer * Map::kStageBytes + part * kEight * Map::kRowBytes);
       }
     }
   }
 };
 
-template <int kTileColumns, int kTileRows, bool kDepthInB, bool kDepthInA>
+template <int kTileColumns, int kTileRows, bool kDepthInB, int kElements>
 __device__ __forceinline__ void gemm(const Element* a, const Element* b, Element* c, int rows, int columns, int depth, float alpha) {
+  constexpr int kDepth = 32, kParts = kDepth / kPart;
   constexpr int kWarpsDown = kTileRows / kWarpTile, kWarps = kWarpsDown * (kTileColumns / kWarpTile);
   constexpr int kMmasDown = kWarpTile / kStep, kMmasAcross = kWarpTile / kEight;
-  using OfA = Operand<kTileRows, kDepthInA, kWarps>;
-  using OfB = Operand<kTileColumns, kDepthInB, kWarps>;
-  __shared__ __align__(128) unsigned char bytes[2 * (OfA::kStageBytes + OfB::kStageBytes)];
+  using MapA = Raked<kTileRows, kDepth, true, kWarps * kWarp>;
+  using MapB = Raked<kTileColumns, kDepth, kDepthInB, kWarps * kWarp>;
+  __shared__ __align__(128) unsigned char bytes[MapA::kBytes + MapB::kBytes];
   const uint32_t shared = static_cast<uint32_t>(__cvta_generic_to_shared(bytes));
 
   const int first_row = static_cast<int>(blockIdx.x) * kTileRows, first_column = static_cast<int>(blockIdx.y) * kTileColumns;
@@ -186,70 +349,42 @@ __device__ __forceinline__ void gemm(const Element* a, const Element* b, Element
   b += static_cast<int64_t>(blockIdx.z) * columns * depth;
   c += static_cast<int64_t>(blockIdx.z) * rows * columns;
 
-  OfA of_a(a, shared, first_row, warp_row, rows, depth);
-  OfB of_b(b, shared + 2 * OfA::kStageBytes, first_column, warp_column, columns, depth);
+  Operands<MapA, MapB, kDepth, kElements> operands(a, b, shared, first_row, first_column, rows, columns, depth);
+  Fragments<MapA> of_a(shared, warp_row);
+  Fragments<MapB> of_b(shared + MapA::kBytes, warp_column);
   float sum[kMmasDown][kMmasAcross][4] = {};
-
-  of_a.load();
-  of_b.load();
-  const int residue = (depth - 1) % kStageDepth + 1;
-  of_a.advance(residue);
-  of_b.advance(residue);
-  of_a.set_mask(rows, kStageDepth);
-  of_b.set_mask(columns, kStageDepth);
-  of_a.store(0);
-  of_b.store(0);
+  operands.store(0);
   __syncthreads();
-
-  of_a.load_fragments(0, 0);
-  of_b.load_fragments(0, 0);
-  int left = (depth + kStageDepth - 1) / kStageDepth;
-  of_a.clear_mask_if(left <= 1);
-  of_b.clear_mask_if(left <= 1);
+  of_a.load(0, 0);
+  of_b.load(0, 0);
   int buffer = 0;
 #pragma unroll 1
-  for (; left > 0; --left) {
+  for (; operands.left > 0; --operands.left) {
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
       if (part == kParts - 1) {
         buffer ^= 1;
-        of_a.store(buffer);
-        of_b.store(buffer);
+        operands.store(buffer);
         __syncthreads();
       }
-      of_a.load_fragments(buffer, (part + 1) % kParts);
-      of_b.load_fragments(buffer, (part + 1) % kParts);
-      if (part == 0) {
-        of_a.load();
-        of_b.load();
-        of_a.advance(kStageDepth);
-        of_b.advance(kStageDepth);
-        of_a.clear_mask_if(left <= 2);
-        of_b.clear_mask_if(left <= 2);
-      }
+      of_a.load(buffer, (part + 1) % kParts);
+      of_b.load(buffer, (part + 1) % kParts);
+      if (part == 0) operands.load();
 #pragma unroll
       for (int i = 0; i < kMmasDown; ++i) {
 #pragma unroll
         for (int j = 0; j < kMmasAcross; ++j) {
-          const uint32_t(&from_a)[4] = of_a.fragment[part % 2][i / 2];
-          multiply(sum[i][j], from_a[i % 2 * 2], from_a[i % 2 * 2 + 1], of_b.fragment[part % 2][j / 4][j % 4]);
+          const uint32_t(&from_a)[4] = of_a.of[part % 2][i / 2];
+          multiply(sum[i][j], from_a[i % 2 * 2], from_a[i % 2 * 2 + 1], of_b.of[part % 2][j / 4][j % 4]);
         }
       }
     }
   }
 
-  // Eight rows of each warp: kWarpsDown groups of rows, between which the warps are divided again.
-  constexpr int kStoredRow = kTileColumns + kSpacing, kWarpsOfGroup = kWarps / kWarpsDown, kRows = kEight / kWarpsOfGroup;
-  constexpr int kTurns = kTileColumns / kWarp;
+  using Stores = Results<kTileColumns, kEight, kWarpsDown, kWarps, kElements>;
   float* const results = reinterpret_cast<float*>(bytes);
-  float* const own = results + (warp % kWarpsDown * kEight + lane / 4) * kStoredRow + warp_column + lane % 4 * 2;
-  const int group = warp / kWarpsOfGroup, row_of_group = warp % kWarpsOfGroup * kRows;
-  const float* const stored = results + (group * kEight + row_of_group) * kStoredRow + lane;
-  const int row = first_row + group * kWarpTile + row_of_group, column = first_column + lane;
-  Element* at = c + static_cast<int64_t>(row) * columns + column;
-  bool inside[kTurns];
-#pragma unroll
-  for (int turn = 0; turn < kTurns; ++turn) inside[turn] = column + turn * kWarp < columns;
+  float* const own = results + (warp % kWarpsDown * kEight + lane / 4) * Stores::kRow + warp_column + lane % 4 * 2;
+  Stores stores(results, c, first_row, first_column, kWarpTile, rows, columns);
 #pragma unroll
   for (int step = 0; step < kWarpTile / kEight; ++step) {
     __syncthreads();
@@ -259,33 +394,133 @@ __device__ __forceinline__ void gemm(const Element* a, const Element* b, Element
       *reinterpret_cast<float2*>(own + j * kEight) = make_float2(pair[step % 2 * 2], pair[step % 2 * 2 + 1]);
     }
     __syncthreads();
-    float value[kRows][kTurns];
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-#pragma unroll
-      for (int turn = 0; turn < kTurns; ++turn) value[i][turn] = stored[i * kStoredRow + turn * kWarp];
+    stores.store(alpha);
+  }
+}
+
+// wmma ------------------------------------------------------------------------------------------------------------------------------
+// Addresses say that they are of shared memory, which a compiler may also find by itself.
+constexpr int kSide = 16;  // of wmma, and of a warp
+
+#define WMMA_LOAD(NAME, OPERAND, LAYOUT)                                                                              \
+  __device__ __forceinline__ void NAME(uint32_t (&to)[4], uint32_t from, int row) {                                   \
+    asm volatile("wmma.load." OPERAND ".sync.aligned." LAYOUT ".m16n16k16.shared.bf16 {%0, %1, %2, %3}, [%4], %5;"    \
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])                                                 \
+                 : "r"(from), "r"(row));                                                                              \
+  }
+WMMA_LOAD(load_a_along_depth, "a", "row")
+WMMA_LOAD(load_b_along_depth, "b", "col")
+WMMA_LOAD(load_b_along_lines, "b", "row")
+
+__device__ __forceinline__ void multiply(float (&sum)[8], const uint32_t (&a)[4], const uint32_t (&b)[4], bool b_along_depth) {
+#define WMMA_MULTIPLY(LAYOUT)                                                                                                      \
+  asm volatile("wmma.mma.sync.aligned.row." LAYOUT ".m16n16k16.f32.bf16.bf16.f32 {%0, %1, %2, %3, %4, %5, %6, %7}, "               \
+               "{%8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3, %4, %5, %6, %7};"                                       \
+               : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]), "+f"(sum[7])    \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]))
+  if (b_along_depth) {
+    WMMA_MULTIPLY("col");
+  } else {
+    WMMA_MULTIPLY("row");
+  }
+}
+
+template <int kTileColumns, int kTileRows, int kDepth, int kStages, bool kDepthInB, int kElements>
+__device__ __forceinline__ void gemm_wmma(const Element* a, const Element* b, Element* c, int rows, int columns, int depth, float alpha) {
+  constexpr int kParts = kDepth / kSide, kWarpsDown = kTileRows / kSide, kWarps = kWarpsDown * (kTileColumns / kSide);
+  using MapA = Stripmined<kTileRows, kDepth, kStages, true, kWarps * kWarp>;
+  using MapB = Stripmined<kTileColumns, kDepth, kStages, kDepthInB, kWarps * kWarp>;
+  __shared__ __align__(128) unsigned char bytes[MapA::kBytes + MapB::kBytes];
+  const uint32_t shared = static_cast<uint32_t>(__cvta_generic_to_shared(bytes));
+
+  const int first_row = static_cast<int>(blockIdx.x) * kTileRows, first_column = static_cast<int>(blockIdx.y) * kTileColumns;
+  const int warp = threadIdx.x / kWarp;
+  const int warp_row = warp % kWarpsDown * kSide, warp_column = warp / kWarpsDown * kSide;
+  a += static_cast<int64_t>(blockIdx.z) * rows * depth;
+  b += static_cast<int64_t>(blockIdx.z) * columns * depth;
+  c += static_cast<int64_t>(blockIdx.z) * rows * columns;
+
+  Operands<MapA, MapB, kDepth, kElements> operands(a, b, shared, first_row, first_column, rows, columns, depth);
+  uint32_t of_a[kStages][4], of_b[kStages][4];
+  float sum[8] = {};
+  const uint32_t stage_a = shared + warp_row * MapA::kRowBytes;
+  const uint32_t stage_b = shared + MapA::kBytes + warp_column * (kDepthInB ? MapB::kRowBytes : 2);
+  const auto load_part = [&](int buffer, int part) {
+    load_a_along_depth(of_a[part % kStages], stage_a + buffer * MapA::kStageBytes + part * kSide * 2, MapA::kRow);
+    if constexpr (kDepthInB) {
+      load_b_along_depth(of_b[part % kStages], stage_b + buffer * MapB::kStageBytes + part * kSide * 2, MapB::kRow);
+    } else {
+      load_b_along_lines(of_b[part % kStages], stage_b + buffer * MapB::kStageBytes + part * kSide * MapB::kRowBytes, MapB::kRow);
     }
+  };
+
+  if constexpr (kStages == 2) {
+    operands.store(0);
+    __syncthreads();
+    load_part(0, 0);
+    int buffer = 0;
+#pragma unroll 1
+    for (; operands.left > 0; --operands.left) {
 #pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-      const bool in_row = row + step * kEight + i < rows;
-#pragma unroll
-      for (int turn = 0; turn < kTurns; ++turn) {
-        const __nv_bfloat16 result = __float2bfloat16(alpha * value[i][turn]);
-        store_element(at + static_cast<int64_t>(i) * columns + turn * kWarp, result, in_row && inside[turn]);
+      for (int part = 0; part < kParts; ++part) {
+        if (part == kParts - 1) {
+          buffer ^= 1;
+          operands.store(buffer);
+          __syncthreads();
+        }
+        load_part(buffer, (part + 1) % kParts);
+        if (part == 0) operands.load();
+        multiply(sum, of_a[part % 2], of_b[part % 2], kDepthInB);
       }
     }
-    at += static_cast<int64_t>(kEight) * columns;
+  } else {
+#pragma unroll 1
+    for (; operands.left > 0; --operands.left) {
+      operands.store(0);
+      __syncthreads();
+#pragma unroll
+      for (int part = 0; part < kParts; ++part) {
+        load_part(0, part);
+        multiply(sum, of_a[0], of_b[0], kDepthInB);
+      }
+      __syncthreads();
+      operands.load();
+    }
   }
+
+  using Stores = Results<kTileColumns, kSide, kWarpsDown, kWarps, kElements>;
+  Stores stores(reinterpret_cast<const float*>(bytes), c, first_row, first_column, kSide, rows, columns);
+  __syncthreads();
+  asm volatile("wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8}, %9;" ::"r"(
+                   shared + (warp_row * Stores::kRow + warp_column) * 4),
+               "f"(sum[0]), "f"(sum[1]), "f"(sum[2]), "f"(sum[3]), "f"(sum[4]), "f"(sum[5]), "f"(sum[6]), "f"(sum[7]), "n"(Stores::kRow)
+               : "memory");
+  __syncthreads();
+  stores.store(alpha);
 }
 
 }  // namespace
 
-#define GEMM(COLUMNS, ROWS, LETTERS, DEPTH_IN_B, DEPTH_IN_A)                                                              \
+#define GEMM(COLUMNS, ROWS, LETTERS, DEPTH_IN_B, ALIGN)                                                       \
   extern "C" __global__ void __launch_bounds__(ROWS / kWarpTile * (COLUMNS / kWarpTile) * kWarp, 1)                       \
-      register_gemm_##COLUMNS##x##ROWS##_##LETTERS(const Element* a, const Element* b, Element* c, int rows, int columns, \
-                                                   int depth, float alpha) {                                              \
-    gemm<COLUMNS, ROWS, DEPTH_IN_B, DEPTH_IN_A>(a, b, c, rows, columns, depth, alpha);                                    \
+      register_gemm_##COLUMNS##x##ROWS##_##LETTERS##_align##ALIGN(const Element* a, const Element* b, Element* c, int rows, \
+                                                                  int columns, int depth, float alpha) {                  \
+    gemm<COLUMNS, ROWS, DEPTH_IN_B, ALIGN>(a, b, c, rows, columns, depth, alpha);                             \
+  }
+#define GEMM_WMMA(COLUMNS, ROWS, DEPTH, STAGES, LETTERS, DEPTH_IN_B, ALIGN)                                    \
+  extern "C" __global__ void __launch_bounds__(ROWS / kSide * (COLUMNS / kSide) * kWarp, 1)                                \
+      register_gemm_wmma_##COLUMNS##x##ROWS##_##DEPTH##x##STAGES##_##LETTERS##_align##ALIGN(                               \
+          const Element* a, const Element* b, Element* c, int rows, int columns, int depth, float alpha) {                 \
+    gemm_wmma<COLUMNS, ROWS, DEPTH, STAGES, DEPTH_IN_B, ALIGN>(a, b, c, rows, columns, depth, alpha);          \
   }
 
-GEMM(256, 128, tn, true, true)
-GEMM(128, 128, nn, false, true)
+GEMM(256, 128, tn, true, 1)
+GEMM(256, 128, nn, false, 1)
+GEMM(128, 128, tn, true, 1)
+GEMM(128, 128, nn, false, 1)
+GEMM_WMMA(32, 32, 128, 2, tn, true, 2)
+GEMM_WMMA(32, 32, 128, 2, tn, true, 8)
+GEMM_WMMA(32, 32, 32, 1, tn, true, 1)
+GEMM_WMMA(32, 32, 32, 1, nn, false, 1)
+GEMM_WMMA(16, 16, 32, 1, nn, false, 8)
+GEMM_WMMA(16, 16, 64, 1, nn, false, 8)
