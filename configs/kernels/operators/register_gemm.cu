@@ -1,23 +1,28 @@
 // Matrix products whose operands go through registers: the order of CUTLASS's kernels of one or two stages, as a library takes them
 // for odd sizes and small products. c = a b in BF16 with FP32 sums. `rows` of a and c, `columns` of b and c, `depth`; c is dense by
-// rows, and z has the products of a batch. A name has the library's letters and order: 256x128 is a tile of 128 rows by 256 columns,
-// and the letters say first of b, then of a how it lies: b is columns x depth (t) or depth x columns (n), a is rows x depth (n).
+// rows, and z has the products of a batch. A name has the library's letters and order: 256x128 is a tile of 128 rows by 256
+// columns, and the letters say first of b, then of a how it lies: b is columns x depth (t) or depth x columns (n), a is rows x
+// depth (n).
 //
-//   256x128_tn_align1    cutlass_75_tensorop_bf16_s1688gemm_bf16_256x128_tn_align1: mma.sync.m16n8k8, tiles of 32 k, two stages, warps
-//                        of 64 x 64. The next tile is loaded while the first 8 of k are multiplied, and goes to the other buffer before
-//                        the last 8
-//   wmma_32x32_128x2_*   cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_*: wmma of 16 x 16 x 16, tiles of 128 k, two stages
+//   256x128_tn_align1    cutlass_75_tensorop_bf16_s1688gemm_bf16_256x128_tn_align1: mma.sync.m16n8k8, tiles of 32 k, two stages,
+//   warps
+//                        of 64 x 64. The next tile is loaded while the first 8 of k are multiplied, and goes to the other buffer
+//                        before the last 8
+//   wmma_32x32_128x2_*   cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_*: wmma of 16 x 16 x 16, tiles of 128 k, two
+//   stages
 //                        in the same order, warps of 16 x 16
 //   wmma_16x16_32x1_*    one stage: the next tile is loaded after the products of this one
 //
 // The facts are those of NVIDIA/cutlass @7107b05, include/cutlass:
 //
 //   gemm/threadblock/mma_{pipelined,singlestage}.h      the order of loads, stores and products
-//   transform/threadblock/predicated_tile_*.h           a thread has 8 elements side by side, an access for each `align` of them; its
-//                                                       predicates are bits of a register; the first tile is the one that depth does
-//                                                       not fill
-//   gemm/threadblock/default_mma_core_{sm75,wmma}.h     which elements a thread has; wmma: rows in shared memory with 8 elements between
-//   epilogue/threadblock/{epilogue,output_tile_thread_map}.h   8 or 16 rows of each warp at a time through shared memory in FP32;
+//   transform/threadblock/predicated_tile_*.h           a thread has 8 elements side by side, an access for each `align` of them;
+//   its
+//                                                       predicates are bits of a register; the first tile is the one that depth
+//                                                       does not fill
+//   gemm/threadblock/default_mma_core_{sm75,wmma}.h     which elements a thread has; wmma: rows in shared memory with 8 elements
+//   between epilogue/threadblock/{epilogue,output_tile_thread_map}.h   8 or 16 rows of each warp at a time through shared memory in
+//   FP32;
 //                                                       lanes store along a row, `align` elements each
 //
 // Left out: gemm/threadblock/threadblock_swizzle.h, by which eight tiles of columns come before the next tile of rows.
@@ -170,8 +175,9 @@ struct Operand {
 
   __device__ __forceinline__ void load(int by) {
     each([&](int down, int across, int part, int access) {
-      staged[down][across][part].load(from + static_cast<int64_t>(down) * (Map::kDown * stride) + across * Map::kAcross * kPiece + part * kElements,
-                                      (mask[access / 16] & bit_of(access)) != 0);
+      staged[down][across][part].load(
+          from + static_cast<int64_t>(down) * (Map::kDown * stride) + across * Map::kAcross * kPiece + part * kElements,
+          (mask[access / 16] & bit_of(access)) != 0);
     });
     from += Map::kAlongDepth ? by : static_cast<int64_t>(by) * stride;
   }
@@ -181,7 +187,8 @@ struct Operand {
 #pragma unroll
       for (int across = 0; across < Map::kTurnsAcross; ++across) {
         const uint4 piece = piece_of(staged[down][across]);
-        const uint32_t at = to[down % 2] + buffer * Map::kStageBytes + down / 2 * 2 * Map::kDown * Map::kRowBytes + across * Map::kAcross * 16;
+        const uint32_t at =
+            to[down % 2] + buffer * Map::kStageBytes + down / 2 * 2 * Map::kDown * Map::kRowBytes + across * Map::kAcross * 16;
         asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(piece.x), "r"(piece.y), "r"(piece.z), "r"(piece.w)
                      : "memory");
       }
@@ -196,7 +203,8 @@ struct Operand {
 #pragma unroll
       for (int across = 0; across < Map::kTurnsAcross; ++across) {
 #pragma unroll
-        for (int part = 0; part < kAccesses; ++part) body(down, across, part, (down * Map::kTurnsAcross + across) * kAccesses + part);
+        for (int part = 0; part < kAccesses; ++part)
+          body(down, across, part, (down * Map::kTurnsAcross + across) * kAccesses + part);
       }
     }
   }
@@ -249,8 +257,8 @@ struct Results {
   int row, rows, columns;
   bool inside[kTurns];
 
-  __device__ __forceinline__ Results(const float* results, Element* c, int first_row, int first_column, int rows_of_group, int all_rows,
-                                     int all_columns)
+  __device__ __forceinline__ Results(const float* results, Element* c, int first_row, int first_column, int rows_of_group,
+                                     int all_rows, int all_columns)
       : rows(all_rows), columns(all_columns) {
     const int warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp, group = warp / kWarpsOfGroup;
     const int own_row = warp % kWarpsOfGroup * kRows + lane / kAcross, own_column = lane % kAcross * kElements;
@@ -283,10 +291,11 @@ struct Results {
   }
 };
 
-// mma.sync.m16n8k8 ------------------------------------------------------------------------------------------------------------------
-constexpr int kPart = 8;                // k of one mma.sync
-constexpr int kWarpTile = 64;           // rows and columns of a warp
-constexpr int kEight = 8, kStep = 16;   // rows of a matrix of ldmatrix, of one mma.sync
+// mma.sync.m16n8k8
+// ------------------------------------------------------------------------------------------------------------------
+constexpr int kPart = 8;               // k of one mma.sync
+constexpr int kWarpTile = 64;          // rows and columns of a warp
+constexpr int kEight = 8, kStep = 16;  // rows of a matrix of ldmatrix, of one mma.sync
 
 template <bool kTransposed>
 __device__ __forceinline__ void load_matrices(uint32_t (&to)[4], uint32_t from) {
@@ -333,7 +342,8 @@ struct Fragments {
 };
 
 template <int kTileColumns, int kTileRows, bool kDepthInB, int kElements>
-__device__ __forceinline__ void gemm(const Element* a, const Element* b, Element* c, int rows, int columns, int depth, float alpha) {
+__device__ __forceinline__ void gemm(const Element* a, const Element* b, Element* c, int rows, int columns, int depth,
+                                     float alpha) {
   constexpr int kDepth = 32, kParts = kDepth / kPart;
   constexpr int kWarpsDown = kTileRows / kWarpTile, kWarps = kWarpsDown * (kTileColumns / kWarpTile);
   constexpr int kMmasDown = kWarpTile / kStep, kMmasAcross = kWarpTile / kEight;
@@ -398,25 +408,27 @@ __device__ __forceinline__ void gemm(const Element* a, const Element* b, Element
   }
 }
 
-// wmma ------------------------------------------------------------------------------------------------------------------------------
+// wmma
+// ------------------------------------------------------------------------------------------------------------------------------
 // Addresses say that they are of shared memory, which a compiler may also find by itself.
 constexpr int kSide = 16;  // of wmma, and of a warp
 
-#define WMMA_LOAD(NAME, OPERAND, LAYOUT)                                                                              \
-  __device__ __forceinline__ void NAME(uint32_t (&to)[4], uint32_t from, int row) {                                   \
-    asm volatile("wmma.load." OPERAND ".sync.aligned." LAYOUT ".m16n16k16.shared.bf16 {%0, %1, %2, %3}, [%4], %5;"    \
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])                                                 \
-                 : "r"(from), "r"(row));                                                                              \
+#define WMMA_LOAD(NAME, OPERAND, LAYOUT)                                                                           \
+  __device__ __forceinline__ void NAME(uint32_t(&to)[4], uint32_t from, int row) {                                 \
+    asm volatile("wmma.load." OPERAND ".sync.aligned." LAYOUT ".m16n16k16.shared.bf16 {%0, %1, %2, %3}, [%4], %5;" \
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])                                              \
+                 : "r"(from), "r"(row));                                                                           \
   }
 WMMA_LOAD(load_a_along_depth, "a", "row")
 WMMA_LOAD(load_b_along_depth, "b", "col")
 WMMA_LOAD(load_b_along_lines, "b", "row")
 
 __device__ __forceinline__ void multiply(float (&sum)[8], const uint32_t (&a)[4], const uint32_t (&b)[4], bool b_along_depth) {
-#define WMMA_MULTIPLY(LAYOUT)                                                                                                      \
-  asm volatile("wmma.mma.sync.aligned.row." LAYOUT ".m16n16k16.f32.bf16.bf16.f32 {%0, %1, %2, %3, %4, %5, %6, %7}, "               \
-               "{%8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3, %4, %5, %6, %7};"                                       \
-               : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]), "+f"(sum[7])    \
+#define WMMA_MULTIPLY(LAYOUT)                                                                                                   \
+  asm volatile("wmma.mma.sync.aligned.row." LAYOUT                                                                              \
+               ".m16n16k16.f32.bf16.bf16.f32 {%0, %1, %2, %3, %4, %5, %6, %7}, "                                                \
+               "{%8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3, %4, %5, %6, %7};"                                    \
+               : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]), "+f"(sum[7]) \
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]))
   if (b_along_depth) {
     WMMA_MULTIPLY("col");
@@ -426,7 +438,8 @@ __device__ __forceinline__ void multiply(float (&sum)[8], const uint32_t (&a)[4]
 }
 
 template <int kTileColumns, int kTileRows, int kDepth, int kStages, bool kDepthInB, int kElements>
-__device__ __forceinline__ void gemm_wmma(const Element* a, const Element* b, Element* c, int rows, int columns, int depth, float alpha) {
+__device__ __forceinline__ void gemm_wmma(const Element* a, const Element* b, Element* c, int rows, int columns, int depth,
+                                          float alpha) {
   constexpr int kParts = kDepth / kSide, kWarpsDown = kTileRows / kSide, kWarps = kWarpsDown * (kTileColumns / kSide);
   using MapA = Stripmined<kTileRows, kDepth, kStages, true, kWarps * kWarp>;
   using MapB = Stripmined<kTileColumns, kDepth, kStages, kDepthInB, kWarps * kWarp>;
@@ -493,7 +506,8 @@ __device__ __forceinline__ void gemm_wmma(const Element* a, const Element* b, El
   __syncthreads();
   asm volatile("wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8}, %9;" ::"r"(
                    shared + (warp_row * Stores::kRow + warp_column) * 4),
-               "f"(sum[0]), "f"(sum[1]), "f"(sum[2]), "f"(sum[3]), "f"(sum[4]), "f"(sum[5]), "f"(sum[6]), "f"(sum[7]), "n"(Stores::kRow)
+               "f"(sum[0]), "f"(sum[1]), "f"(sum[2]), "f"(sum[3]), "f"(sum[4]), "f"(sum[5]), "f"(sum[6]), "f"(sum[7]),
+               "n"(Stores::kRow)
                : "memory");
   __syncthreads();
   stores.store(alpha);
@@ -501,17 +515,17 @@ __device__ __forceinline__ void gemm_wmma(const Element* a, const Element* b, El
 
 }  // namespace
 
-#define GEMM(COLUMNS, ROWS, LETTERS, DEPTH_IN_B, ALIGN)                                                       \
-  extern "C" __global__ void __launch_bounds__(ROWS / kWarpTile * (COLUMNS / kWarpTile) * kWarp, 1)                       \
+#define GEMM(COLUMNS, ROWS, LETTERS, DEPTH_IN_B, ALIGN)                                                                     \
+  extern "C" __global__ void __launch_bounds__(ROWS / kWarpTile * (COLUMNS / kWarpTile) * kWarp, 1)                         \
       register_gemm_##COLUMNS##x##ROWS##_##LETTERS##_align##ALIGN(const Element* a, const Element* b, Element* c, int rows, \
-                                                                  int columns, int depth, float alpha) {                  \
-    gemm<COLUMNS, ROWS, DEPTH_IN_B, ALIGN>(a, b, c, rows, columns, depth, alpha);                             \
+                                                                  int columns, int depth, float alpha) {                    \
+    gemm<COLUMNS, ROWS, DEPTH_IN_B, ALIGN>(a, b, c, rows, columns, depth, alpha);                                           \
   }
-#define GEMM_WMMA(COLUMNS, ROWS, DEPTH, STAGES, LETTERS, DEPTH_IN_B, ALIGN)                                    \
-  extern "C" __global__ void __launch_bounds__(ROWS / kSide * (COLUMNS / kSide) * kWarp, 1)                                \
-      register_gemm_wmma_##COLUMNS##x##ROWS##_##DEPTH##x##STAGES##_##LETTERS##_align##ALIGN(                               \
-          const Element* a, const Element* b, Element* c, int rows, int columns, int depth, float alpha) {                 \
-    gemm_wmma<COLUMNS, ROWS, DEPTH, STAGES, DEPTH_IN_B, ALIGN>(a, b, c, rows, columns, depth, alpha);          \
+#define GEMM_WMMA(COLUMNS, ROWS, DEPTH, STAGES, LETTERS, DEPTH_IN_B, ALIGN)                                \
+  extern "C" __global__ void __launch_bounds__(ROWS / kSide * (COLUMNS / kSide) * kWarp, 1)                \
+      register_gemm_wmma_##COLUMNS##x##ROWS##_##DEPTH##x##STAGES##_##LETTERS##_align##ALIGN(               \
+          const Element* a, const Element* b, Element* c, int rows, int columns, int depth, float alpha) { \
+    gemm_wmma<COLUMNS, ROWS, DEPTH, STAGES, DEPTH_IN_B, ALIGN>(a, b, c, rows, columns, depth, alpha);      \
   }
 
 GEMM(256, 128, tn, true, 1)
