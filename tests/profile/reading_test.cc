@@ -123,6 +123,9 @@ TEST(Reading, ProductsThroughRegisters) {
   EXPECT_EQ(value("depth"), 256);
   EXPECT_EQ(value("batch"), 2);
   EXPECT_THAT(parts.notes, testing::ElementsAre("2 parts of k are simulated as products of a batch"));
+  const Reading copies = read("cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_64x3_tn_align2", {16, 15, 1}, {256, 1, 1},
+                              {{30522}, {141, 512}, {512, 30522}});
+  EXPECT_EQ(kernel(copies).listing().description().function(), "copy_gemm_256x128_64x3_tn_align2");
   // The listing also runs on another GPU.
   EXPECT_EQ(read(entry + "tn_align1>(int)", {328, 3, 16}, {256, 1, 1}, keys, "a100_sxm", false).opaque, "");
 }
