@@ -404,6 +404,37 @@ TEST(Operators, MultiplyMatricesByTiles) {
   EXPECT_EQ(array_of(*tiled, "c").touched, uint64_t{256} * 512 * 4);
 }
 
+// Sizes fill neither tiles nor stages. Shared memory is that of cuBLAS's kernels in traces.
+TEST(Operators, MultiplyThroughRegisters) {
+  struct Product {
+    std::string launch, function, product;
+    uint64_t rows, columns, depth, warps, shared_bytes;  // of a tile, of a CTA
+  };
+  constexpr uint64_t kM = 304, kN = 208, kK = 202, kBatch = 3;
+  for (const Product& of : {Product{"register_gemm", "256x128_tn_align1", "HMMA.1688.F32.BF16", 128, 256, 32, 8, 49152},
+                            Product{"register_gemm", "128x128_nn_align1", "HMMA.1688.F32.BF16", 128, 128, 32, 4, 32768},
+                            Product{"register_gemm", "wmma_32x32_128x2_tn_align2", "HMMA.16816.F32.BF16", 32, 32, 128, 4, 33792},
+                            Product{"register_gemm", "wmma_32x32_32x1_nn_align1", "HMMA.16816.F32.BF16", 32, 32, 32, 4, 5120},
+                            Product{"copy_gemm", "256x128_64x3_tn_align2", "HMMA.16816.F32.BF16", 128, 256, 64, 8, 147456}}) {
+    const auto text = [](uint64_t number) { return std::to_string(number); };
+    const auto product = imported(of.launch, {"function=" + of.launch + "_" + of.function, "block.x=" + text(of.warps * 32),
+                                              "shared_memory_bytes=" + text(of.shared_bytes), "grid_of.x.divide=" + text(of.rows),
+                                              "grid_of.y.divide=" + text(of.columns), "parameter.rows.value=" + text(kM),
+                                              "parameter.columns.value=" + text(kN), "parameter.depth.value=" + text(kK),
+                                              "parameter.batch.value=" + text(kBatch)});
+    ASSERT_TRUE(product) << of.function << ": " << product.error().text();
+    EXPECT_EQ(array_of(*product, "a").touched, kBatch * kM * kK * 2) << of.function;
+    EXPECT_EQ(array_of(*product, "b").touched, kBatch * kN * kK * 2) << of.function;
+    EXPECT_EQ(array_of(*product, "c").touched, kBatch * kM * kN * 2) << of.function;
+    const auto tiles = [](uint64_t size, uint64_t tile) { return (size + tile - 1) / tile; };
+    const uint64_t k_of_product = of.product == "HMMA.1688.F32.BF16" ? 8 : 16;
+    const uint64_t ctas = tiles(kM, of.rows) * tiles(kN, of.columns) * kBatch;
+    EXPECT_EQ(counts_of(product->kernel).at(of.product),
+              ctas * of.rows / 16 * of.columns / 8 * tiles(kK, of.depth) * of.depth / k_of_product)
+        << of.function;
+  }
+}
+
 TEST(Operators, RunBesideAGemm) {
   const traces::Kernel gemm = generated("ampere_gemm { m: 4096 n: 4096 k: 2048 }");
   for (const std::string name : {"rms_norm", "softmax", "swiglu", "dropout", "adam"}) {

@@ -99,6 +99,41 @@ TEST(Reading, LoopsOfMmaSync) {
               HasSubstr("narrower than 16 bytes"));
 }
 
+// Products of one and two stages are a listing with the function of the name's tile, layout and alignment.
+TEST(Reading, ProductsThroughRegisters) {
+  const std::string entry = "void cutlass::Kernel2<cutlass_75_tensorop_bf16_s1688gemm_bf16_256x128_";
+  const Inputs keys{{16, 5185, 64}, {16, 64, 5185}};
+  const Reading odd = read(entry + "tn_align1>(int)", {328, 3, 16}, {256, 1, 1}, keys);
+  const configs::KernelLaunch& launch = kernel(odd).listing().description();
+  EXPECT_EQ(launch.function(), "register_gemm_256x128_tn_align1");
+  EXPECT_EQ(launch.grid_of().x().divide(), 128);  // the name's second number, of rows
+  EXPECT_EQ(launch.grid_of().y().divide(), 256);
+  EXPECT_EQ(launch.block().x(), 256);
+  EXPECT_EQ(kernel(odd).footprint().registers_per_thread(), 40);
+  EXPECT_THAT(odd.notes, testing::ElementsAre(HasSubstr("without the library's swizzle")));
+  EXPECT_EQ(odd.reads_as, "bf16 5185 x 5185 x 64, 16 times, 256x128_tn_align1");
+  EXPECT_THAT(read(entry + "nt_align1>(int)", {328, 3, 16}, {256, 1, 1}, keys).opaque, HasSubstr("through registers"));
+  const Reading parts = read("cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8", {5, 16, 2}, {128, 1, 1},
+                             {{512}, {141, 512}, {512, 512}});
+  EXPECT_EQ(kernel(parts).listing().description().function(), "register_gemm_wmma_32x32_128x2_tn_align8");
+  const auto value = [&](const std::string& name) {
+    for (const configs::KernelParameter& each : kernel(parts).listing().description().parameter()) {
+      if (each.name() == name) return each.value();
+    }
+    return decltype(configs::KernelParameter().value()){0};
+  };
+  EXPECT_EQ(value("rows"), 141);
+  EXPECT_EQ(value("columns"), 512);
+  EXPECT_EQ(value("depth"), 256);
+  EXPECT_EQ(value("batch"), 2);
+  EXPECT_THAT(parts.notes, testing::Contains("2 parts of k are simulated as products of a batch"));
+  const Reading copies = read("cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_64x3_tn_align2", {16, 15, 1}, {256, 1, 1},
+                              {{30522}, {141, 512}, {512, 30522}});
+  EXPECT_EQ(kernel(copies).listing().description().function(), "copy_gemm_256x128_64x3_tn_align2");
+  // The listing also runs on another GPU.
+  EXPECT_EQ(read(entry + "tn_align1>(int)", {328, 3, 16}, {256, 1, 1}, keys, "a100_sxm", false).opaque, "");
+}
+
 // Tile, threads and slices by the name and the block, products of a batch and parts of k by the grid.
 TEST(Reading, ProductsOfFp32) {
   const configs::AmpereGemm batch =

@@ -1,5 +1,6 @@
 #include "tools/profile/reading.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <utility>
@@ -73,6 +74,15 @@ class Reader {
                              " are simulated as rows of one product, which read the same second matrix");
   }
 
+  // The listings of products have no parts of k: models them as further products of the batch.
+  void batch_parts() {
+    const uint64_t split = number(values_, "split");
+    if (split <= 1) return;
+    set("batch", number(values_, "batch") * split);
+    set("k", (number(values_, "k") + split - 1) / split);
+    reading_.notes.push_back(std::to_string(split) + " parts of k are simulated as products of a batch");
+  }
+
   void take_recorded_tile() {
     // Loops were recorded for 16-bit operands; TF32 operands are twice as wide.
     const uint64_t words = values_["type"] == "tf32" ? 2 : 1;
@@ -113,7 +123,9 @@ class Reader {
     const bool product = rule_.sizes() == PRODUCT;
     const bool lacks_tile = rule_.settings().find("{tile_m}") != std::string::npos && values_["tile_m"].empty();
     const bool as_traced = on_.traced && !(product && lacks_tile);
+    const bool listed = std::ranges::any_of(rule_.column(), [](const Column& column) { return column.name() == "kernel_file"; });
     set("ctas", shape_.ctas());
+    if (product && listed) batch_parts();
     if (product && rule_.mma_sync() && as_traced) {
       stack_rows();
       take_recorded_tile();
@@ -131,7 +143,7 @@ class Reader {
       put("dims_other", "groups=" + values_["batch"] + ";M_per_group=" + values_["m"]);
       put("kernel", "batched GEMM");
     }
-    if (as_traced || !product) {
+    if (as_traced || !product || listed) {
       put("set", filled(rule_.settings(), values_, missing));
     } else {
       put("impl", "cuBLAS");  // on another GPU the library chooses another kernel
