@@ -144,8 +144,7 @@ std::string variant_64(const std::string& gpu_name, uint64_t queries, bool causa
          (queries % 128 != 0 ? "_ragged" : "") + "_";
 }
 
-// All of 34 parts. Stall counts are 3 to 27 % lower here: the compiled code has no registers left in which to begin the
-// exponentials and the products earlier.
+// All of 34 parts.
 TEST(FlashAttention2, APartOfHeadDim64HasTheCountedInstructions) {
   const auto all = counted();
   int compared = 0;
@@ -170,6 +169,8 @@ TEST(FlashAttention2, APartOfHeadDim64HasTheCountedInstructions) {
   EXPECT_EQ(compared, 34);
 }
 
+// Blocks of keys take 21 % fewer to 9 % more cycles than in compiled code. Most take fewer: the generated code begins exponentials
+// and products earlier, because its sums and packed probabilities need no registers of their own.
 TEST(FlashAttention2, StallCountsOfHeadDim64) {
   const auto all = counted();
   for (const std::string gpu_name : {"a100_sxm", "h100_sxm"}) {
@@ -179,7 +180,8 @@ TEST(FlashAttention2, StallCountsOfHeadDim64) {
         for (const auto& [part, code] : parts_of(kernel)) {
           const std::string name = variant_64(gpu_name, queries, causal) + part;
           const double ratio = static_cast<double>(isa::scheduled_cycles(code)) / all.at(name).at("stalls");
-          EXPECT_THAT(ratio, AllOf(Ge(0.72), Le(1.16))) << name;
+          const bool of_keys = part != "prologue" && part != "epilogue";
+          EXPECT_THAT(ratio, AllOf(Ge(of_keys ? 0.79 : 0.72), Le(of_keys ? 1.10 : 1.16))) << name;
         }
       }
     }
