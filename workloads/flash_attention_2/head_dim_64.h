@@ -3,9 +3,9 @@
 #include "workloads/common/warp_product.h"
 #include "workloads/flash_attention_2/plan.h"
 
-// The instructions of the compiled forward kernel for a head_dim of 64 without dropout, 128 x 128 keys a tile. The compiled kernel
-// has its own code for the first block of keys and, in causal kernels for lengths that are no multiple of 128, for the second
-// block. The remaining blocks form the loop.
+// The instructions of the compiled forward kernel for a head_dim of 64 without dropout: tiles of 128 queries x 128 keys. The
+// compiled kernel has its own code for the first block of keys and, in causal kernels for lengths that are no multiple of 128, for
+// the second block. The remaining blocks form the loop.
 namespace warpfold::workloads {
 
 enum class ForwardPart : uint8_t { kPrologue, kFirst, kSecond, kLoop, kEpilogue };
