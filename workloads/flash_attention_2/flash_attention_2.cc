@@ -7,6 +7,7 @@
 #include "workloads/common/attention_combine.h"
 #include "workloads/common/gradient_streams.h"
 #include "workloads/common/occupancy.h"
+#include "workloads/flash_attention_2/head_dim_64.h"
 #include "workloads/flash_attention_2/plan.h"
 
 namespace warpfold::workloads {
@@ -29,11 +30,14 @@ std::vector<QueryTile> parts_of(const FlashAttention2Plan& plan) {
 
 // Adds the tiles of one head after another, in the order of the library's grid (tiles, batch, heads). The tile index runs fastest
 // and upwards: short query tiles of a causal head come first and, in the backward pass, long key blocks.
-void add_grid(std::span<const QueryTile> tiles, uint64_t heads, traces::Kernel& kernel) {
+void add_grid(std::span<const QueryTile> tiles, uint64_t heads, traces::Kernel& kernel, uint64_t before_loop = 0) {
   kernel.parameters = {"blocks", "masked_blocks"};
   std::vector<traces::CtaRun> head;
   for (const QueryTile& tile : tiles) {
-    const std::vector<uint64_t> values = {tile.full_blocks + tile.masked_blocks, std::max<uint64_t>(1, tile.masked_blocks)};
+    const uint64_t blocks = tile.full_blocks + tile.masked_blocks;
+    const uint64_t outside = std::min(blocks, before_loop);
+    const std::vector<uint64_t> values = {blocks - outside,
+                                          before_loop == 0 ? std::max<uint64_t>(1, tile.masked_blocks) : outside - 1};
     const auto same = std::ranges::find(kernel.cta_classes, values, &traces::CtaClass::values);
     const auto index = static_cast<uint32_t>(same - kernel.cta_classes.begin());
     if (same == kernel.cta_classes.end()) {
@@ -103,7 +107,8 @@ Expected<traces::Kernel> make_forward(const configs::FlashAttention2& attention,
   kernel.shared_memory_bytes = (plan->tile_queries + 2 * plan->tile_keys) * plan->head_dim() * 2;
   kernel.roles = {{"mma", plan->warps, flash_attention_2_forward_body(*plan)}};
   kernel.registers_per_thread = registers_named(kernel.roles);
-  add_grid(plan->splits > 1 ? parts_of(*plan) : plan->tiles.query_tiles(), plan->tiles.heads() * plan->tiles.batch(), kernel);
+  add_grid(plan->splits > 1 ? parts_of(*plan) : plan->tiles.query_tiles(), plan->tiles.heads() * plan->tiles.batch(), kernel,
+           has_counted_parts(*plan) ? blocks_before_loop(*plan) : 0);
   const auto concurrent = concurrent_ctas(kernel, gpu);
   if (!concurrent) return std::unexpected(concurrent.error());
   const KeyReaders readers{.concurrent = *concurrent,

@@ -4,9 +4,10 @@
 // nvdisasm; tests/workloads/data/flash_attention_2_counts.csv). Order and registers are ours, with the algorithm's dependences.
 // Matrix products, softmax and dropout scale with the tile. A score takes FMNMX, FFMA, MUFU, FADD and half an F2FP. An element of O
 // takes an FMUL. A row takes two SHFL, two FMNMX, FADD, FFMA, two FMUL, MUFU, FSETP, FSEL and a move. The remaining counts are
-// address arithmetic and bookkeeping (the table in code.cc) and do not scale. assumed: other head dimensions take the column of
-// their dropout mode, as they have the same number of pointers. Spills (LDL, STL and moves of the 64-key tile) occur only in the
-// tile in which they were counted, 128 x 64 at head_dim 128.
+// address arithmetic and bookkeeping (the table in code.cc) and do not scale. head_dim 64 without dropout has counts of its own,
+// prologue and epilogue included (head_dim_64.h). assumed: head_dim 256, and 64 with dropout, take the column of their dropout
+// mode, as they have the same number of pointers. Spills occur only in the tiles in which they were counted: 128 x 64 at head_dim
+// 128, and 128 x 128 at 64.
 #include "workloads/flash_attention_2/forward.h"
 
 #include <algorithm>
@@ -35,15 +36,59 @@ FlashAttention2Forward::FlashAttention2Forward(const FlashAttention2Plan& plan) 
 }
 
 std::vector<traces::Node> FlashAttention2Forward::body() const {
+  if (counted_) return counted_body();
   std::vector<traces::Node> body{prologue()};
   if (plan_.tiles.causal() || plan_.tiles.keys() % plan_.tile_keys != 0) {
     body.push_back(loop_of(masking(plan_, at_.scores, scores()), {.parameter = 1}));
     body.push_back(block_of(Code(*plan_.architecture).add("NOP")));
   }
-  body.push_back(loop_of(pass(), {.parameter = 0}));
+  body.push_back(loop_of(pass(Part::kLoop), {.parameter = 0}));
   body.push_back(epilogue());
   connect(*plan_.architecture, body);
   return body;
+}
+
+// Parameter 0: blocks of the loop; 1: whether there is a second block, which a ragged causal kernel masks outside its loop.
+std::vector<traces::Node> FlashAttention2Forward::counted_body() const {
+  std::vector<traces::Node> body{prologue()};
+  body.push_back(block_of(pass(Part::kFirst)));
+  if (blocks_before_loop(plan_) == 2) {
+    body.push_back(loop_of(pass(Part::kSecond), {.parameter = 1}));
+    body.push_back(block_of(Code(*plan_.architecture).add("NOP")));
+  }
+  body.push_back(loop_of(pass(Part::kLoop), {.parameter = 0}));
+  body.push_back(epilogue());
+  connect(*plan_.architecture, body);
+  return body;
+}
+
+Lines FlashAttention2Forward::bookkeeping_of(Part part) const {
+  return counted_ ? counted_lines(plan_, part) : bookkeeping(plan_, variant());
+}
+
+void FlashAttention2Forward::add_counted(Code& code, Part part) const {
+  // Results go to the registers of the scores in turn, as they are free and the instructions are independent but for carries.
+  Lines lines = counted_lines(plan_, part);
+  uint32_t next = 0;
+  for (Line& one : lines) {
+    const size_t at = one.text.find(" R0,");
+    if (at == std::string::npos) continue;
+    one.text.replace(at, 4, line({" ", r(at_.scores + 2 * (next++ % (scores() / 2))), ","}));
+  }
+  add_scheduled(code, lines);
+  for (uint32_t i = 0; i < counted_branches(plan_, part); ++i) code.add("@!PT BRA 0x0");
+}
+
+Code FlashAttention2Forward::counted_prologue() const {
+  Code code(*plan_.architecture);
+  add_counted(code, Part::kPrologue);
+  for (const uint32_t address : {at_.q, at_.k, at_.v, at_.copy_to}) code.add(line({"IADD3 ", r(address), ", R3, 0x800, RZ"}));
+  for (const uint32_t pointer : {at_.k_from, at_.v_from}) code.add(line({"IMAD.WIDE.U32 ", r(pointer), ", R3, 0x10, RZ"}));
+  Lines copies = async_copies(at_.copy_to, at_.k_from, kStreamQ, query_copies(), plan_.bytes_of_rows(kCopyBytes));
+  copies.pop_back();  // Q and the first block of K are one group
+  append(copies, async_copies(at_.copy_to, at_.k_from, kStreamK, key_copies(), 0));
+  add_lines(code, copies);
+  return code;
 }
 
 WarpProduct FlashAttention2Forward::score_product() const {
@@ -71,10 +116,10 @@ WarpProduct FlashAttention2Forward::output_product() const {
   return product;
 }
 
-Code FlashAttention2Forward::pass() const {
+Code FlashAttention2Forward::pass(Part part) const {
   const ProductLines scores = lines_of(score_product());
   const ProductLines output = lines_of(output_product());
-  const Lines addresses = bookkeeping(plan_, variant());
+  const Lines addresses = bookkeeping_of(part);
   const auto middle = addresses.begin() + static_cast<ptrdiff_t>(addresses.size() / 2);
 
   Code code(*plan_.architecture);
@@ -87,17 +132,21 @@ Code FlashAttention2Forward::pass() const {
   }
   append(lines, scores.first_loads);
   add_scheduled(code, append(lines, scores.products));
-  add_lines(code, copies_arrived(plan_));                      // V
-  code.add("ISETP.GT.AND P0, PT, R3, RZ, PT").add("BRA 0x0");  // skips the prefetch; not taken
+  add_lines(code, copies_arrived(plan_));  // V
+  if (!counted_) code.add("ISETP.GT.AND P0, PT, R3, RZ, PT");
+  code.add("BRA 0x0");  // skips the prefetch; not taken
+  for (uint32_t i = 0; counted_ && i < counted_branches(plan_, part); ++i) code.add("@!PT BRA 0x0");
   add_lines(code, page_lookup());
   lines = interleave(async_copies(at_.copy_to, at_.k_from, kStreamK, key_copies(), kCopyBytes), {middle, addresses.end()});
-  append(lines, softmax());
+  if (counted_ && is_masked(plan_, part)) append(lines, mask());
+  append(lines, softmax(part));
   append(lines, output.first_loads);
   add_scheduled(code, append(lines, output.products));
   return code.add("@P0 BRA 0x0");
 }
 
 traces::Block FlashAttention2Forward::prologue() const {
+  if (counted_) return block_of(counted_prologue());
   Code code(*plan_.architecture);
   code.add("S2R R0, SR_TID.X").add("S2R R1, SR_CTAID.X").add("S2R R2, SR_CTAID.Y").add("ULDC.64 UR4, c[0x0][0x160]");
   code.add("ULDC.64 UR6, c[0x0][0x168]")
@@ -138,6 +187,7 @@ traces::Block FlashAttention2Forward::epilogue() const {
   if (plan_.key_warps > 1) add_shared_sums(code);
   for (uint32_t row = 0; row < rows(); ++row) code.add(line({"MUFU.RCP ", r(correction(row)), ", ", r(at_.sum + row)}));
   add_lines(code, rescale());
+  if (counted_) add_counted(code, Part::kEpilogue);
   if (plan_.splits > 1) {
     add_partial_output(code);
     return block_of(code);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "workloads/flash_attention_2/code.h"
+#include "workloads/flash_attention_2/head_dim_64.h"
 
 namespace warpfold::workloads {
 
@@ -61,21 +62,29 @@ class FlashAttention2Forward {
   }
   WarpProduct score_product() const;
   WarpProduct output_product() const;
-  Lines row_maxima() const;
-  Lines exponentials(const Group& group) const;
+  using Part = ForwardPart;
+  Lines row_maxima(Part part) const;
+  Lines exponentials(const Group& group, Part part) const;
   Lines rescale() const;
   Lines random_bits(uint32_t call) const;
   Lines keep(const Group& group) const;
   Lines pack(const Group& group) const;
-  Lines softmax() const;
+  Lines softmax(Part part) const;
+  Lines mask() const;
+  Lines spills(const Group& group, Part part, bool back) const;
+  Lines bookkeeping_of(Part part) const;
   Lines page_lookup() const;
   void add_shared_sums(Code& code) const;
   void add_partial_output(Code& code) const;
-  Code pass() const;
+  Code pass(Part part) const;
+  std::vector<traces::Node> counted_body() const;
   traces::Block prologue() const;
+  Code counted_prologue() const;
   traces::Block epilogue() const;
+  void add_counted(Code& code, Part part) const;
 
   const FlashAttention2Plan& plan_;
+  const bool counted_ = has_counted_parts(plan_);
   Registers at_{};
 };
 

@@ -1,4 +1,5 @@
 // Softmax and dropout of the forward pass, between the scores and the products with V.
+#include <algorithm>
 #include <array>
 
 #include "workloads/flash_attention_2/forward.h"
@@ -11,12 +12,14 @@ constexpr std::string_view kKey = "c[0x0][0x198]";  // Philox key
 }  // namespace
 
 // Row maxima: over the thread's columns, then over the four threads of a row; and the factor that rescales older sums.
-Lines FlashAttention2Forward::row_maxima() const {
+Lines FlashAttention2Forward::row_maxima(Part part) const {
   Lines lines;
-  for (uint32_t i = 0; i < 2 * columns(); ++i) {
+  const uint32_t begin = part == Part::kFirst ? 1 : 0;  // without an old maximum the first two scores are compared
+  for (uint32_t i = begin; i < 2 * columns(); ++i) {
     for (uint32_t row = 0; row < rows(); ++row) {
       const std::string maximum = r(fresh_maximum(row));
-      const std::string before = i == 0 ? r(at_.maximum + row) : maximum;
+      const std::string old = begin == 0 ? r(at_.maximum + row) : r(score(row / 2, 0, row % 2, 0));
+      const std::string& before = i == begin ? old : maximum;
       lines.push_back({line({"FMNMX.FTZ ", maximum, ", ", r(score(row / 2, i / 2, row % 2, i % 2)), ", ", before, ", !PT"}), {}});
     }
   }
@@ -39,13 +42,17 @@ Lines FlashAttention2Forward::row_maxima() const {
   each_row([&](uint32_t row) {
     return line({"FSEL ", r(scaled_maximum(row)), ", ", r(fresh_maximum(row)), ", RZ, P", immediate(2 + row)});
   });
-  each_row([&](uint32_t row) {
-    return line({"FADD.FTZ ", r(correction(row)), ", ", r(at_.maximum + row), ", -", r(scaled_maximum(row))});
-  });
-  each_row([&](uint32_t row) { return line({"FMUL.FTZ ", r(correction(row)), ", ", r(correction(row)), ", ", kScale}); });
+  if (part != Part::kFirst) {
+    each_row([&](uint32_t row) {
+      return line({"FADD.FTZ ", r(correction(row)), ", ", r(at_.maximum + row), ", -", r(scaled_maximum(row))});
+    });
+    each_row([&](uint32_t row) { return line({"FMUL.FTZ ", r(correction(row)), ", ", r(correction(row)), ", ", kScale}); });
+  }
   each_row([&](uint32_t row) { return line({"FMUL.FTZ ", r(scaled_maximum(row)), ", ", r(scaled_maximum(row)), ", ", kScale}); });
-  each_row([&](uint32_t row) { return line({"MUFU.EX2 ", r(correction(row)), ", ", r(correction(row))}); });
-  const uint32_t on_fma = moves_on_fma(plan_, variant());
+  if (part != Part::kFirst) {
+    each_row([&](uint32_t row) { return line({"MUFU.EX2 ", r(correction(row)), ", ", r(correction(row))}); });
+  }
+  const uint32_t on_fma = counted_ ? 0 : moves_on_fma(plan_, variant());
   each_row([&](uint32_t row) {
     const std::string to = r(at_.maximum + row);
     const std::string from = r(fresh_maximum(row));
@@ -55,7 +62,7 @@ Lines FlashAttention2Forward::row_maxima() const {
 }
 
 // exp2(score x scale - maximum) of 16 rows and 32 keys, and their sum. MUFU runs a few results ahead of the additions.
-Lines FlashAttention2Forward::exponentials(const Group& group) const {
+Lines FlashAttention2Forward::exponentials(const Group& group, Part part) const {
   constexpr size_t kAhead = 4;
   constexpr size_t kRows = 2;
   std::vector<std::pair<uint32_t, uint32_t>> all;  // register, row
@@ -66,13 +73,18 @@ Lines FlashAttention2Forward::exponentials(const Group& group) const {
   for (size_t i = 0; i < all.size() + kAhead; ++i) {
     if (i < all.size()) {
       const auto& [of, row] = all[i];
-      lines.push_back({line({"FFMA.FTZ ", r(of), ", ", r(of), ", ", kScale, ", -", r(scaled_maximum(row))}), {}});
+      if (!counted_) lines.push_back({line({"FFMA.FTZ ", r(of), ", ", r(of), ", ", kScale, ", -", r(scaled_maximum(row))}), {}});
       lines.push_back({line({"MUFU.EX2 ", r(of), ", ", r(of)}), {}});
     }
     if (i < kAhead) continue;
     const auto& [of, row] = all[i - kAhead];
     const std::string sum = r(at_.sum + row);
     const bool first = group.keys == 0 && i - kAhead < kRows;
+    if (part == Part::kFirst && group.keys == 0 && i - kAhead < 2 * kRows) {
+      // The first block has no older sum: a row's first two exponentials are added.
+      if (!first) lines.push_back({line({"FADD.FTZ ", sum, ", ", r(all[i - kAhead - kRows].first), ", ", r(of)}), {}});
+      continue;
+    }
     lines.push_back({first ? line({"FFMA.FTZ ", sum, ", ", sum, ", ", r(correction(row)), ", ", r(of)})
                            : line({"FADD.FTZ ", sum, ", ", sum, ", ", r(of)}),
                      {}});
@@ -162,18 +174,71 @@ Lines FlashAttention2Forward::keep(const Group& group) const {
   return lines;
 }
 
+// Each score takes a comparison of its column with the row's last column, and a select. Without causality the last column is the
+// same for all rows, so each column is compared once.
+Lines FlashAttention2Forward::mask() const {
+  Lines lines;
+  uint32_t compared = 0;
+  for (uint32_t n = 0; n < columns(); ++n) {
+    for (uint32_t element = 0; element < 2; ++element) {
+      for (uint32_t row = 0; row < rows(); ++row) {
+        if (row == 0 || plan_.tiles.causal()) {
+          ++compared;
+          lines.push_back(
+              {line({"ISETP.GE.AND P", immediate(compared % 7), ", PT, R3, ", immediate(8 * n + element), ", PT"}), {}});
+        }
+        const std::string of = r(score(row / 2, n, row % 2, element));
+        lines.push_back({line({"FSEL ", of, ", ", of, ", -INF , P", immediate(compared % 7)}), {}});
+      }
+    }
+  }
+  return lines;
+}
+
+// The stores (or, with `back`, the loads) of a group's scores that the compiled code keeps in local memory. assumed: the scores
+// whose exponentials come last are spilled, between the maxima and the exponentials. All spilled scores belong to the seven last of
+// eight groups (66 of 112 at most).
+Lines FlashAttention2Forward::spills(const Group& group, Part part, bool back) const {
+  if (!counted_) return {};
+  const uint32_t of_group = 2 * kPairs;
+  const uint32_t groups = plan_.row_blocks() * groups_of_row_block();
+  const uint32_t index = group.m * groups_of_row_block() + group.keys;
+  const uint32_t after = (groups - 1 - index) * of_group;  // scores behind the group
+  const uint32_t all = spilled_registers(plan_, part);
+  const uint32_t count = index == 0 || all <= after ? 0 : std::min(of_group, all - after);
+  Lines lines;
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::string of = r(score(group.m, 4 * group.keys + i / 4, i / 2 % 2, i % 2));
+    const std::string at = line({"[R2+", immediate(4 * (after + i)), "]"});
+    lines.push_back({back ? line({"LDL ", of, ", ", at}) : line({"STL ", at, ", ", of}), {}});
+  }
+  return lines;
+}
+
 // The exponentials limit this part (XU, FMA). Older outputs are rescaled and random bits are made between them. Row blocks follow
 // one another, as in the library's loops, so that the products with V of the first block can overlap the exponentials of the last.
-Lines FlashAttention2Forward::softmax() const {
-  Lines lines = row_maxima();
-  const Lines scaling = rescale();
+Lines FlashAttention2Forward::softmax(Part part) const {
+  Lines lines = row_maxima(part);
+  const Lines scaling = part == Part::kFirst ? Lines{} : rescale();
   const uint32_t groups = plan_.row_blocks() * groups_of_row_block();
   const auto share = [&](uint32_t i) { return scaling.begin() + static_cast<ptrdiff_t>(scaling.size() * i / groups); };
+  const auto group_of = [this](uint32_t i) { return Group{i / groups_of_row_block(), i % groups_of_row_block()}; };
+  // At head_dim 64 compiled code has nearly all multiply-adds of a block before the exponentials. The order at other head
+  // dimensions was not read.
+  if (counted_) {
+    for (uint32_t i = 0; i < scores(); ++i) {
+      const uint32_t row = i / (columns() * 4) * 2 + i / 2 % 2;
+      const std::string of = r(at_.scores + i);
+      lines.push_back({line({"FFMA.FTZ ", of, ", ", of, ", ", kScale, ", -", r(scaled_maximum(row))}), {}});
+    }
+  }
+  for (uint32_t i = 0; i < groups; ++i) append(lines, spills(group_of(i), part, false));
   for (uint32_t i = 0; i < groups; ++i) {
-    const Group group{i / groups_of_row_block(), i % groups_of_row_block()};
+    const Group group = group_of(i);
     Lines beside(share(i), share(i + 1));
     if (fused()) beside = interleave(random_bits(i), beside);
-    append(lines, interleave(exponentials(group), beside));
+    if (i + 1 < groups) append(beside, spills(group_of(i + 1), part, true));
+    append(lines, interleave(exponentials(group, part), beside));
     append(lines, pack(group));
     if (plan_.shape.dropout() != configs::NONE) append(lines, keep(group));
   }
