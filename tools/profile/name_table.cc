@@ -40,8 +40,8 @@ class Faults {
     const TextFormat::ParseInfoTree* inside = tree_.GetTreeForNested(rules, rule);
     const auto* which = NameRule::descriptor()->FindFieldByName(field);
     const int index = which != nullptr && which->is_repeated() ? 0 : -1;
-    const TextFormat::ParseLocation place = inside == nullptr || which == nullptr ? tree_.GetLocation(rules, rule)
-                                                                                  : inside->GetLocation(which, index);
+    const TextFormat::ParseLocation place =
+        inside == nullptr || which == nullptr ? tree_.GetLocation(rules, rule) : inside->GetLocation(which, index);
     return fail_at(file_, place.line + 1, place.column + 1, std::move(message));
   }
 
@@ -90,7 +90,8 @@ Expected<NameTable> NameTable::parse(const std::string& file, const std::string&
     Patterns& patterns = table.patterns_.emplace_back();
     if (auto ok = compile(rule.pattern(), faults, r, "pattern", patterns.name); !ok) return std::unexpected(ok.error());
     if (!rule.operator_().empty()) {
-      if (auto ok = compile(rule.operator_(), faults, r, "operator", patterns.operator_name); !ok) return std::unexpected(ok.error());
+      if (auto ok = compile(rule.operator_(), faults, r, "operator", patterns.operator_name); !ok)
+        return std::unexpected(ok.error());
     }
     if (rule.has_near()) {
       if (auto ok = compile(rule.near().pattern(), faults, r, "near", patterns.near); !ok) return std::unexpected(ok.error());
@@ -104,7 +105,9 @@ Expected<NameTable> NameTable::load(const std::string& file) {
   const auto text = read_file(file);
   if (!text) return std::unexpected(text.error());
   auto table = parse(file, *text);
-  if (table) table->further_ = &embedded();
+  if (!table) return table;
+  table->further_ = &embedded();
+  table->words_.insert(embedded().words_.begin(), embedded().words_.end());
   return table;
 }
 

@@ -27,7 +27,7 @@ class NameTable {
   static Expected<NameTable> parse(const std::string& file, const std::string& text);
   // The table that is embedded in the program.
   static const NameTable& embedded();
-  // A user's table: its rules come before those of the embedded table.
+  // A user's table: its rules and words come before those of the embedded table.
   static Expected<NameTable> load(const std::string& file);
 
   NameTable(NameTable&&) noexcept;

@@ -243,12 +243,9 @@ class Finder {
 
   std::optional<double> number_named(std::string_view name) const {
     const std::string key(name);
-    const std::map<std::string, double> launch{{"grid_x", shape_.grid[0]},
-                                               {"grid_y", shape_.grid[1]},
-                                               {"grid_z", shape_.grid[2]},
-                                               {"ctas", static_cast<double>(shape_.ctas())},
-                                               {"threads", shape_.threads()},
-                                               {"shared_memory_bytes", shape_.shared_memory_bytes}};
+    const std::map<std::string, double> launch{{"grid_x", shape_.grid[0]},    {"grid_y", shape_.grid[1]},
+                                               {"grid_z", shape_.grid[2]},    {"ctas", static_cast<double>(shape_.ctas())},
+                                               {"threads", shape_.threads()}, {"shared_memory_bytes", shape_.shared_memory_bytes}};
     if (const auto found = launch.find(key); found != launch.end()) return found->second;
     const std::map<std::string, double> near{{"near_grid_x", shape_.near_grid[0]},
                                              {"near_grid_y", shape_.near_grid[1]},
