@@ -51,17 +51,16 @@ std::vector<uint32_t> shapes_of(const Profile& profile) {
 Sizes sizes(const NameTable& names, const LaunchShape& shape) { return sizes_of(names.find(shape.name, shape.op.name), shape); }
 
 TEST(StatedSizes, AreExpressionsOfTheLaunch) {
-  const NameTable names = table(R"(rule { pattern: "gemm_(?P<tile>\\d+)" sizes: STATED size { name: "k" value: "(shared_memory_bytes - 1000) * 16" }
-      size { name: "rows" value: "grid_x * tile" } size {
-name:
-  "both" value : "rows + k" } })");
+  const NameTable names = table(R"rule(rule { pattern: "gemm_(?P<tile>\\d+)" sizes: STATED
+      size { name: "k" value: "(shared_memory_bytes - 1000) * 16" }
+      size { name: "rows" value: "grid_x * tile" } size { name: "both" value: "rows + k" } })rule");
   const Sizes found = sizes(names, launch("gemm_128", 3, 1032));
-EXPECT_EQ(found.missing, "");
-EXPECT_EQ(found.values.at("k"), "512");
-EXPECT_EQ(found.values.at("rows"), "384");
-EXPECT_EQ(found.values.at("both"), "896");
-EXPECT_EQ(sizes(names, launch("gemm_128", 3, 1000)).missing,
-          "size k, (shared_memory_bytes - 1000) * 16, is not a whole number from 1 on");
+  EXPECT_EQ(found.missing, "");
+  EXPECT_EQ(found.values.at("k"), "512");
+  EXPECT_EQ(found.values.at("rows"), "384");
+  EXPECT_EQ(found.values.at("both"), "896");
+  EXPECT_EQ(sizes(names, launch("gemm_128", 3, 1000)).missing,
+            "size k, (shared_memory_bytes - 1000) * 16, is not a whole number from 1 on");
 }
 
 // Launches of all shapes of a rule take its values in one order; a launch of another rule takes none.
@@ -89,10 +88,11 @@ TEST(StatedSizes, UseTheGridOfALaunchBeforeOrAfter) {
       const Sizes found = sizes(names, profile.shapes[shape]);
       rows.push_back(found.missing.empty() ? found.values.at("rows") : found.missing);
     }
-    if (after)
+    if (after) {
       EXPECT_THAT(rows, ElementsAre("24", "24", "no launch near it has the name that its rule expects"));
-    else
+    } else {
       EXPECT_THAT(rows, ElementsAre("23", "23", "24"));
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -62,7 +63,13 @@ Expected<void> compile(const std::string& pattern, const Faults& faults, int rul
 Expected<void> check_sizes(const NameRule& rule, const Faults& faults, int index) {
   if (rule.sizes() != STATED && (rule.size_size() > 0 || rule.has_near()))
     return faults.at(index, rule.size_size() > 0 ? "size" : "near", "size and near belong to sizes: STATED");
-  const configs::Words any{.find = [](std::string_view) { return configs::Word(1.0); }, .known = {}};
+  // Any name may be known when a launch is read: it may be a group of the pattern.
+  const configs::Words any{.find = [](std::string_view name) -> std::optional<configs::Word> {
+                             static const RE2 kName("[A-Za-z]\\w*");
+                             if (!RE2::FullMatch({name.data(), name.size()}, kName)) return std::nullopt;
+                             return 1.0;
+                           },
+                           .known = {}};
   uint64_t turns = 1;
   for (const Size& size : rule.size()) {
     if (size.name().empty() || size.value_size() == 0) return faults.at(index, "size", "a size needs a name and a value");
