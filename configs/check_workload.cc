@@ -154,7 +154,7 @@ std::optional<Finding> check_hopper_gemm(const HopperGemm& gemm, const std::stri
     check.fault("fp8_accumulation", "fp8_accumulation is for type FP8, not " + ElementType_Name(gemm.type()));
   }
   check_operands(gemm.type(), "type", check);
-  check_operands(gemm.output_type(), "output_type", check);
+  if (gemm.output_type() != FP32) check_operands(gemm.output_type(), "output_type", check);
   check_library(gemm, check);
   check_splits(gemm, check);
   if (gemm.has_registers_per_thread()) check.at_least_one("registers_per_thread", gemm.registers_per_thread());

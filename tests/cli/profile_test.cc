@@ -270,6 +270,28 @@ TEST_F(ProfileCommand, SimulatesAVariantOfTheTracedGpu) {
   EXPECT_EQ(run({"simulate", path("plan.textproto")}).exit_code, 0);
 }
 
+// A user's table of names makes a kernel of what the embedded table does not know.
+TEST_F(ProfileCommand, KnowsTheKernelsOfAUsersTable) {
+  write("mine.textproto",
+        R"(rule { family: "mine" pattern: "^triton_poi_" sizes: STATED size { name: "elements" value: "ctas * 1024" }
+      column { name: "category" value: "MEM" } column { name: "kernel" value: "pass" }
+      column { name: "dims_other" value: "operation=SCALE;elements={elements};element_bytes=2" } assumption: "1,024 elements a CTA" })");
+  const std::vector<std::string> plain{"profile", kTraces + "unknown.json", "--candidates", "0"};
+  std::vector<std::string> named = plain;
+  named.insert(named.end(), {"--names", path("mine.textproto")});
+  const auto before = message<configs::ProfileReport>(plain);
+  const auto after = message<configs::ProfileReport>(named);
+  EXPECT_GT(after.simulated_share(), before.simulated_share());
+  const auto mine = std::ranges::find(after.kernels(), "mine", &configs::ProfiledKernel::family);
+  ASSERT_NE(mine, after.kernels().end());
+  EXPECT_EQ(mine->opaque(), "");
+  EXPECT_THAT(mine->notes(), testing::Contains("1,024 elements a CTA"));
+  write("wrong.textproto", "rule { pattern: \"(\" }");
+  EXPECT_THAT(refused({"profile", kTraces + "unknown.json", "--names", "wrong.textproto"}),
+              HasSubstr("wrong.textproto:1:8: pattern"));
+  EXPECT_THAT(refused({"profile", kTraces + "unknown.json", "--names", "none.textproto"}), HasSubstr("none.textproto"));
+}
+
 TEST_F(ProfileCommand, RefusesWhatItCannotRead) {
   write("cut.json", "{\"traceEvents\": [");
   EXPECT_THAT(refused({"profile", "cut.json"}), HasSubstr("truncated: the JSON ends early; export the trace again"));

@@ -100,7 +100,7 @@ TEST(Names, LongNamesAreMatched) { EXPECT_EQ(family(std::string(1 << 20, '<')), 
 TEST(Names, AWrongTableHasOneMessage) {
   const auto parsed = NameTable::parse("names.textproto", "rule { pattern: \"(\" }");
   ASSERT_FALSE(parsed);
-  EXPECT_THAT(parsed.error().text(), HasSubstr("names.textproto: pattern \"(\": missing )"));
+  EXPECT_THAT(parsed.error().text(), HasSubstr("names.textproto:1:8: pattern \"(\": missing )"));
 }
 
 TEST(Names, ShortNames) {

@@ -168,6 +168,26 @@ configs::HopperGemm block_scaled(uint32_t tile_n) {
   return shape;
 }
 
+// Counted in fp8_wgrad_gemm.cuh. A k-block loads two scales of A and, two at a time, those of the thread's columns of B; every sum
+// takes one FMUL and one FFMA. TMA brings 128 scales of either operand with each stage. Sums of FP32 are stored as they are.
+TEST(HopperGemm, VectorScaledSumsTakeAnFmulAndAnFfmaEach) {
+  configs::HopperGemm shape = block_scaled(128);
+  shape.set_fp8_accumulation(configs::VECTOR_SCALED);
+  shape.set_output_type(configs::FP32);
+  const traces::Kernel kernel = make(shape);
+  const uint64_t warp_tiles = 8 * (2048 / 128) * (7680 / 128);
+  const uint64_t warp_blocks = warp_tiles * (2048 / 128);
+  EXPECT_EQ(issued(kernel, "FFMA"), warp_blocks * 64);
+  EXPECT_EQ(issued(kernel, "FMUL"), warp_blocks * 64);
+  EXPECT_EQ(issued(kernel, "LDS"), warp_blocks * 2);
+  EXPECT_EQ(issued(kernel, "LDS.64"), warp_blocks * 16);
+  EXPECT_EQ(issued(kernel, "LDG"), 0U);
+  EXPECT_EQ(issued(kernel, "STS.64"), warp_tiles * 32);
+  EXPECT_EQ(issued(kernel, "F2FP"), 0U);
+  shape.clear_epilogue();
+  EXPECT_EQ(error_of(shape), "hopper_gemm: output_type FP32 needs epilogue WHOLE_TILE, and nothing fused");
+}
+
 // Counted in fp8_gemm.cuh. A k-block loads one scale of B (two if its columns may need two) and two of A, multiplies each pair, and
 // has one FFMA per sum. A tile loads its scales of B once. All sums are cleared before the loop, and added only by these FFMA.
 TEST(HopperGemm, BlockScaledSumsTakeOneFfmaEach) {

@@ -2,13 +2,18 @@
 
 #include <re2/re2.h>
 
+#include <cstdint>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
 #include "configs/embedded_file.h"
 #include "configs/escape/quoted.h"
-#include "configs/load.h"
+#include "configs/expression.h"
+#include "configs/read_file.h"
+#include "configs/text.h"
 
 namespace warpfold {
 std::span<const EmbeddedFile> kernel_name_files();  // generated from kernel_names.textproto
@@ -20,18 +25,103 @@ NameTable::NameTable() = default;
 NameTable::NameTable(NameTable&&) noexcept = default;
 NameTable::~NameTable() = default;
 
+namespace {
+
+constexpr uint32_t kMostTurns = 4096;  // a value in turn for each launch of a step's longest cycle
+
+using google::protobuf::TextFormat;
+
+// Locates faults of the file's values.
+class Faults {
+ public:
+  Faults(const std::string& file, const TextFormat::ParseInfoTree& tree) : file_(file), tree_(tree) {}
+
+  std::unexpected<Diagnostic> at(int rule, const std::string& field, std::string message) const {
+    const auto* rules = KernelNames::descriptor()->FindFieldByName("rule");
+    const TextFormat::ParseInfoTree* inside = tree_.GetTreeForNested(rules, rule);
+    const auto* which = NameRule::descriptor()->FindFieldByName(field);
+    const int index = which != nullptr && which->is_repeated() ? 0 : -1;
+    const TextFormat::ParseLocation place =
+        inside == nullptr || which == nullptr ? tree_.GetLocation(rules, rule) : inside->GetLocation(which, index);
+    return fail_at(file_, place.line + 1, place.column + 1, std::move(message));
+  }
+
+ private:
+  const std::string& file_;
+  const TextFormat::ParseInfoTree& tree_;
+};
+
+Expected<void> compile(const std::string& pattern, const Faults& faults, int rule, const std::string& field,
+                       std::unique_ptr<RE2>& compiled) {
+  RE2::Options options;
+  options.set_log_errors(false);
+  compiled = std::make_unique<RE2>(pattern, options);
+  if (compiled->ok()) return {};
+  return faults.at(rule, field, "pattern " + escape::quoted(pattern) + ": " + escape::remark(compiled->error()));
+}
+
+Expected<void> check_sizes(const NameRule& rule, const Faults& faults, int index) {
+  if (rule.sizes() != STATED && (rule.size_size() > 0 || rule.has_near()))
+    return faults.at(index, rule.size_size() > 0 ? "size" : "near", "size and near belong to sizes: STATED");
+  // Any name may be known when a launch is read: it may be a group of the pattern.
+  const configs::Words any{.find = [](std::string_view name) -> std::optional<configs::Word> {
+                             static const RE2 kName("[A-Za-z]\\w*");
+                             if (!RE2::FullMatch({name.data(), name.size()}, kName)) return std::nullopt;
+                             return 1.0;
+                           },
+                           .known = {}};
+  uint64_t turns = 1;
+  for (const Size& size : rule.size()) {
+    if (size.name().empty() || size.value_size() == 0) return faults.at(index, "size", "a size needs a name and a value");
+    for (const std::string& value : size.value()) {
+      if (const auto number = configs::number_of(value, any); !number)
+        return faults.at(index, "size", "size " + escape::quoted(size.name()) + ": " + number.error().message);
+    }
+    turns = std::lcm(turns, static_cast<uint64_t>(size.value_size()));
+    if (turns > kMostTurns)
+      return faults.at(index, "size", "the values of the sizes repeat after more than " + std::to_string(kMostTurns) + " launches");
+  }
+  return {};
+}
+
+}  // namespace
+
 Expected<NameTable> NameTable::parse(const std::string& file, const std::string& text) {
   NameTable table;
-  if (auto parsed = configs::parse_text(file, text, table.names_); !parsed) return std::unexpected(parsed.error());
+  TextFormat::ParseInfoTree tree;
+  if (auto parsed = configs::parse_located_text(file, text, table.names_, tree); !parsed) return std::unexpected(parsed.error());
+  const Faults faults(file, tree);
   for (const Word& word : table.names_.word()) table.words_[word.text()] = word.value();
-  for (const NameRule& rule : table.names_.rule()) {
-    RE2::Options options;
-    options.set_log_errors(false);
-    auto& pattern = table.patterns_.emplace_back(std::make_unique<RE2>(rule.pattern(), options));
-    if (!pattern->ok())
-      return fail_at(file, 0, 0, "pattern " + escape::quoted(rule.pattern()) + ": " + escape::remark(pattern->error()));
+  for (int r = 0; r < table.names_.rule_size(); ++r) {
+    const NameRule& rule = table.names_.rule(r);
+    Patterns& patterns = table.patterns_.emplace_back();
+    if (auto ok = compile(rule.pattern(), faults, r, "pattern", patterns.name); !ok) return std::unexpected(ok.error());
+    if (!rule.operator_().empty()) {
+      if (auto ok = compile(rule.operator_(), faults, r, "operator", patterns.operator_name); !ok)
+        return std::unexpected(ok.error());
+    }
+    if (rule.has_near()) {
+      if (auto ok = compile(rule.near().pattern(), faults, r, "near", patterns.near); !ok) return std::unexpected(ok.error());
+    }
+    if (auto ok = check_sizes(rule, faults, r); !ok) return std::unexpected(ok.error());
   }
   return table;
+}
+
+Expected<NameTable> NameTable::load(const std::string& file) {
+  const auto text = read_file(file);
+  if (!text) return std::unexpected(text.error());
+  auto table = parse(file, *text);
+  if (!table) return table;
+  table->further_ = &embedded();
+  table->words_.insert(embedded().words_.begin(), embedded().words_.end());
+  return table;
+}
+
+uint32_t NameTable::turns(const NameRule& rule) {
+  uint32_t turns = 1;
+  for (const Size& size : rule.size()) turns = std::lcm(turns, static_cast<uint32_t>(size.value_size()));
+  return turns;
 }
 
 const NameTable& NameTable::embedded() {
@@ -44,11 +134,20 @@ const NameTable& NameTable::embedded() {
   return table;
 }
 
-NamedKernel NameTable::find(const std::string& name) const {
+bool NameTable::is_near(const NameRule& rule, const std::string& name) const {
   for (size_t r = 0; r < patterns_.size(); ++r) {
-    const RE2& pattern = *patterns_[r];
+    if (&names_.rule(static_cast<int>(r)) != &rule) continue;
+    return patterns_[r].near != nullptr && RE2::PartialMatch(name, *patterns_[r].near);
+  }
+  return further_ != nullptr && further_->is_near(rule, name);
+}
+
+NamedKernel NameTable::find(const std::string& name, const std::string& operator_name) const {
+  for (size_t r = 0; r < patterns_.size(); ++r) {
+    const RE2& pattern = *patterns_[r].name;
     std::vector<re2::StringPiece> found(static_cast<size_t>(pattern.NumberOfCapturingGroups()) + 1);
     if (!pattern.Match(name, 0, name.size(), RE2::UNANCHORED, found.data(), static_cast<int>(found.size()))) continue;
+    if (patterns_[r].operator_name != nullptr && !RE2::PartialMatch(operator_name, *patterns_[r].operator_name)) continue;
     NamedKernel named{&names_.rule(static_cast<int>(r)), {}};
     for (const auto& [group, index] : pattern.NamedCapturingGroups()) {
       const re2::StringPiece& piece = found[static_cast<size_t>(index)];
@@ -59,7 +158,7 @@ NamedKernel NameTable::find(const std::string& name) const {
     }
     return named;
   }
-  return {nullptr, {}};
+  return further_ == nullptr ? NamedKernel{nullptr, {}} : further_->find(name, operator_name);
 }
 
 namespace {

@@ -23,10 +23,12 @@ struct NamedKernel {
 // The compiled kernel_names.textproto. Matching takes time linear in the name (RE2).
 class NameTable {
  public:
-  // Compiles the rules of `text`. Fails, with file:line:column, if a rule's pattern is wrong or a column is unknown.
+  // Compiles the rules of `text`. Fails, with file:line:column, if a pattern or the value of a size is wrong.
   static Expected<NameTable> parse(const std::string& file, const std::string& text);
   // The table that is embedded in the program.
   static const NameTable& embedded();
+  // A user's table: its rules and words come before those of the embedded table.
+  static Expected<NameTable> load(const std::string& file);
 
   NameTable(NameTable&&) noexcept;
   ~NameTable();
@@ -34,15 +36,26 @@ class NameTable {
   NameTable& operator=(const NameTable&) = delete;
   NameTable& operator=(NameTable&&) = delete;
 
-  // Returns the first rule whose pattern matches; `rule` is null if there is none.
-  NamedKernel find(const std::string& name) const;
+  // Returns the first rule whose patterns match the kernel's and its operator's name; `rule` is null if there is none.
+  NamedKernel find(const std::string& name, const std::string& operator_name = {}) const;
+  // Returns whether the rule's `near` matches the name of another launch.
+  bool is_near(const NameRule& rule, const std::string& name) const;
+  // Launches after which the values of a rule's sizes repeat: the least common multiple of their counts.
+  static uint32_t turns(const NameRule& rule);
 
  private:
+  // Patterns of a rule; null: the rule has none.
+  struct Patterns {
+    std::unique_ptr<re2::RE2> name;
+    std::unique_ptr<re2::RE2> operator_name;
+    std::unique_ptr<re2::RE2> near;
+  };
   NameTable();
 
   KernelNames names_;
   std::map<std::string, std::string> words_;
-  std::vector<std::unique_ptr<re2::RE2>> patterns_;  // one per names_.rule
+  std::vector<Patterns> patterns_;      // one per names_.rule
+  const NameTable* further_ = nullptr;  // tried if no rule here matches
 };
 
 // Shortens a name for display: "void at::native::(anonymous namespace)::f<int>(int)" -> "f<int>". Drops the return type, namespaces

@@ -24,6 +24,11 @@ struct LaunchShape {
   uint32_t registers_per_thread = 0;
   uint32_t shared_memory_bytes = 0;  // static and dynamic
   Operator op{};
+  // Told apart by the rule of the name (neighbours.h): which of the values in turn the launch takes, and the launch near it.
+  uint32_t turn = 0;
+  bool has_near = false;
+  std::array<uint32_t, 3> near_grid{};
+  uint32_t near_shared_memory_bytes = 0;
 
   uint64_t ctas() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
   uint32_t threads() const { return block[0] * block[1] * block[2]; }

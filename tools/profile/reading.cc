@@ -120,7 +120,10 @@ class Reader {
   }
 
   void make() {
-    const bool product = rule_.sizes() == PRODUCT;
+    const bool stated = rule_.sizes() == STATED && std::ranges::any_of(rule_.column(), [](const Column& column) {
+                          return column.name() == "category" && column.value() == "GEMM";
+                        });
+    const bool product = rule_.sizes() == PRODUCT || stated;
     const bool lacks_tile = rule_.settings().find("{tile_m}") != std::string::npos && values_["tile_m"].empty();
     const bool as_traced = on_.traced && !(product && lacks_tile);
     const bool listed = std::ranges::any_of(rule_.column(), [](const Column& column) { return column.name() == "kernel_file"; });
@@ -171,7 +174,8 @@ class Reader {
     kernels.Mutable(0)->set_name("kernel");
     // Passes over arrays and rows stay far below the power limit, so they run at the highest clock, as in operator_of_row.
     configs::Gpu& gpu = *reading_.run->scenario.mutable_gpu();
-    const bool pass = rule_.sizes() == ELEMENTS || rule_.sizes() == STRIDED || rule_.sizes() == ROWS;
+    const bool pass = rule_.sizes() == ELEMENTS || rule_.sizes() == STRIDED || rule_.sizes() == ROWS ||
+                      (rule_.sizes() == STATED && reading_.run->scenario.kernel(0).has_elementwise());
     if (pass && gpu.power().has_clock_limit_mhz()) gpu.set_clock_mhz(gpu.power().clock_limit_mhz());
   }
 
@@ -187,7 +191,7 @@ class Reader {
 }  // namespace
 
 Reading read_launch(const NameTable& names, const LaunchShape& shape, const SimulatedGpu& on, validation::RowMapper& mapper) {
-  const NamedKernel named = names.find(shape.name);
+  const NamedKernel named = names.find(shape.name, shape.op.name);
   if (named.rule != nullptr) return Reader(named, shape, on, mapper).read();
   Reading reading;
   reading.opaque = "no rule of kernel_names.textproto knows the name";

@@ -4,11 +4,13 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <optional>
 #include <string_view>
 
+#include "configs/expression.h"
 #include "tools/profile/strided.h"
 
 namespace warpfold::profile {
@@ -51,6 +53,9 @@ class Finder {
         break;
       case ATTENTION:
         find_attention();
+        break;
+      case STATED:
+        find_stated();
         break;
       default:
         break;
@@ -313,6 +318,41 @@ class Finder {
     set("pitch", rounded_up(product(columns, bytes) + begin, kVectorBytes) * kVectorBytes / bytes);
     if (rows > product(shape_.ctas(), std::max<uint64_t>(1, shape_.threads() / kWarp)) * 2)
       note("grid " + grid_text(shape_) + " has fewer warps than half of the " + text(rows) + " rows");
+  }
+
+  std::optional<double> number_named(std::string_view name) const {
+    const std::string key(name);
+    const std::map<std::string, double> launch{{"grid_x", shape_.grid[0]},    {"grid_y", shape_.grid[1]},
+                                               {"grid_z", shape_.grid[2]},    {"ctas", static_cast<double>(shape_.ctas())},
+                                               {"threads", shape_.threads()}, {"shared_memory_bytes", shape_.shared_memory_bytes}};
+    if (const auto found = launch.find(key); found != launch.end()) return found->second;
+    const std::map<std::string, double> near{{"near_grid_x", shape_.near_grid[0]},
+                                             {"near_grid_y", shape_.near_grid[1]},
+                                             {"near_grid_z", shape_.near_grid[2]},
+                                             {"near_shared_memory_bytes", shape_.near_shared_memory_bytes}};
+    if (const auto found = near.find(key); found != near.end() && shape_.has_near) return found->second;
+    if (sizes_.values.contains(key)) return std::stod(sizes_.values.at(key));
+    if (named_.groups.contains(key)) return static_cast<double>(group(key));
+    return std::nullopt;
+  }
+
+  void find_stated() {
+    const configs::Words words{.find = [this](std::string_view name) -> std::optional<configs::Word> {
+                                 if (const auto number = number_named(name)) return *number;
+                                 return std::nullopt;
+                               },
+                               .known = {}};
+    for (const Size& size : named_.rule->size()) {
+      const std::string& value = size.value(static_cast<int>(shape_.turn % static_cast<uint32_t>(size.value_size())));
+      const auto number = configs::number_of(value, words);
+      if (number && *number >= 1 && *number < static_cast<double>(kLargest) && *number == std::floor(*number)) {
+        set(size.name(), static_cast<uint64_t>(*number));
+        continue;
+      }
+      sizes_.missing = "size " + size.name() + ", " + value + ", is not a whole number from 1 on";
+      if (named_.rule->has_near() && !shape_.has_near) sizes_.missing = "no launch near it has the name that its rule expects";
+      return;
+    }
   }
 
   // Tensors are batch x tokens x heads x head_dim, as in FlashAttention.

@@ -61,6 +61,18 @@ void add_store(Code& code, std::string_view offset, uint32_t packed, uint32_t re
   code.add(line({whole ? "STSM.16.M88.4 [R5+" : "STSM.16.M88.2 [R5+", offset, "], ", general(packed)}), effect);
 }
 
+// Stores sums of FP32, two neighbours of a row at a time: DeepGEMM's weight gradients (fp8_wgrad_gemm.cuh
+// at d5470d3b). A warp's 8 rows have 32
+// bytes each. Rows are unpadded, so if their distance is a multiple of all banks, each row takes a pass.
+void add_float_stores(Code& code, const HopperPlan& plan) {
+  constexpr uint32_t kAllBanks = 128;
+  constexpr uint16_t kRows = 8;
+  isa::Effect effect;
+  if (!plan.swizzled_store && plan.result_row_bytes() % kAllBanks == 0) effect.wavefronts = kRows;
+  for (uint32_t i = 0; i < plan.accumulators(); i += 2)
+    code.add(line({"STS.64 [R5+", immediate(0x1000 + 16ULL * i), "], ", general(first_sum(plan) + i)}), effect);
+}
+
 // Applies all fused operations to every sum of the tile: used if a row's scale depends on its results, and in an epilogue without
 // sub-tiles.
 void add_whole_fusion(Code& code, const HopperPlan& plan, int group) {
@@ -122,7 +134,8 @@ void add_whole_tile_epilogue(Code& code, const HopperPlan& plan, int group) {
   }
   isa::Effect store;
   store.wavefronts = plan.store_wavefronts();
-  for (uint32_t i = 0; i < registers; i += kRegistersAStore) {
+  if (plan.output_type == configs::FP32) add_float_stores(code, plan);
+  for (uint32_t i = 0; plan.output_type != configs::FP32 && i < registers; i += kRegistersAStore) {
     const uint32_t packed = HopperRegisters::kFirstPacked + i % kPackedRegisters;
     const uint32_t stored = std::min(kRegistersAStore, registers - i);
     add_pack(code, plan, first_sum(plan) + i * sums_a_register(plan), packed, stored);

@@ -12,7 +12,7 @@ namespace warpfold::workloads {
 namespace {
 
 std::string text(uint64_t value) { return std::to_string(value); }
-uint32_t bytes_of(configs::ElementType type) { return type == configs::FP8 ? 1 : 2; }
+uint32_t bytes_of(configs::ElementType type) { return type == configs::FP8 ? 1 : type == configs::FP32 ? 4 : 2; }
 
 // Bytes for the barriers of the pipelines and for tensor maps. assumed: CUTLASS aligns the tensors behind them to 1024 bytes.
 constexpr uint32_t kBarrierBytes = 1024;
@@ -70,7 +70,8 @@ HopperPlan with_defaults(const configs::HopperGemm& gemm) {
   plan.fused = fusion_of_tile(gemm);
   const bool promotable = plan.type == configs::FP8 && !plan.pingpong && plan.accumulators() <= 64 && plan.tile_k == 128;
   plan.promoted = gemm.has_fp8_accumulation() ? gemm.fp8_accumulation() != configs::FAST : promotable;
-  plan.scaled = gemm.fp8_accumulation() == configs::BLOCK_SCALED;
+  plan.vector_scaled = gemm.fp8_accumulation() == configs::VECTOR_SCALED;
+  plan.scaled = plan.vector_scaled || gemm.fp8_accumulation() == configs::BLOCK_SCALED;
   plan.select_scales = gemm.select_scales();
   plan.whole_tile = gemm.epilogue() == configs::WHOLE_TILE;
   plan.swizzled_store = gemm.has_swizzled_store() ? gemm.swizzled_store() : true;
@@ -142,7 +143,10 @@ Expected<void> check_shape(const HopperPlan& plan, const configs::Gpu& gpu) {
     return fail("hopper_gemm: fp8_accumulation PROMOTED adds partial sums every 128 of k: it needs type FP8 and tile_k 128");
   }
   if (plan.scaled && (plan.pingpong || plan.by_columns))
-    return fail("hopper_gemm: fp8_accumulation BLOCK_SCALED needs schedule COOPERATIVE");
+    return fail("hopper_gemm: fp8_accumulation " + std::string(plan.vector_scaled ? "VECTOR_SCALED" : "BLOCK_SCALED") +
+                " needs schedule COOPERATIVE");
+  if (plan.output_type == configs::FP32 && (!plan.whole_tile || plan.is_fused()))
+    return fail("hopper_gemm: output_type FP32 needs epilogue WHOLE_TILE, and nothing fused");
   if (auto ok = check_fusion(plan); !ok) return ok;
   if (plan.pingpong && !plan.persistent) {
     return fail("hopper_gemm: PINGPONG needs persistent: true, because a CTA alternates between two tiles");
@@ -161,7 +165,7 @@ Expected<void> share_registers(HopperPlan& plan) {
                 text(most) + " (65536 registers for " + text(plan.threads()) + " threads)");
   }
   const uint32_t more =
-      (plan.scaled ? HopperPlan::kSumShift : 0) +
+      (plan.scaled ? HopperPlan::kSumShift : 0) + (plan.vector_scaled ? plan.accumulators_per_block() / 2 : 0) +
       (plan.is_fused() || plan.stream_k || (plan.split() && !plan.parallel_parts) ? HopperPlan::kFusionRegisters : 0);
   const uint32_t needed = kWorkingRegisters + plan.accumulators() * (plan.promoted ? 2 : 1) + more;
   for (const uint32_t producer : {40U, 32U, 24U}) {

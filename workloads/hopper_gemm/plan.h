@@ -25,6 +25,7 @@ struct HopperPlan {
   bool pingpong = true;
   bool promoted = false;       // FP8: partial sums are added to a second set of accumulators after every k-block
   bool scaled = false;         // promoted, each partial sum multiplied by a scale of its row and one of its columns
+  bool vector_scaled = false;  // scaled, each column of B has a scale of its own
   bool select_scales = false;  // the choice between two scales of B is made at run time
   bool whole_tile = false;
   bool swizzled_store = true;
@@ -64,16 +65,18 @@ struct HopperPlan {
 
   uint32_t a_stage_bytes() const { return tile_m * tile_k * element_bytes; }
   uint32_t b_stage_bytes() const { return tile_n * tile_k * element_bytes; }
-  uint32_t a_scale_bytes() const { return scaled ? tile_m * kScaleBytes : 0; }  // per stage: one scale per row
+  uint32_t a_scale_bytes() const { return scaled ? tile_m * kScaleBytes : 0; }         // per stage: one scale per row
+  uint32_t b_scale_bytes() const { return vector_scaled ? tile_n * kScaleBytes : 0; }  // per stage: one scale per column
   // Blocks of 128 columns of B that a tile can touch: a tile lies inside one block only if tile_n divides 128.
   uint32_t b_scale_rows() const { return kScaledColumns % tile_n == 0 ? 1 : 2; }
-  uint64_t b_scales() const { return scaled ? k_blocks * b_scale_rows() : 0; }  // per tile
-  uint32_t stage_bytes() const { return a_stage_bytes() + b_stage_bytes() + a_scale_bytes(); }
+  uint64_t b_scales() const { return scaled && !vector_scaled ? k_blocks * b_scale_rows() : 0; }  // per tile
+  uint32_t stage_bytes() const { return a_stage_bytes() + b_stage_bytes() + a_scale_bytes() + b_scale_bytes(); }
   // Bytes that TMA loads for a stage.
   uint32_t a_load_bytes() const { return used_rows * tile_k * element_bytes; }
   uint32_t b_load_bytes() const { return used_columns * tile_k * element_bytes; }
   uint32_t a_scale_load_bytes() const { return scaled ? std::max(used_rows * kScaleBytes, kLeastCopyBytes) : 0; }
-  uint32_t load_bytes() const { return a_load_bytes() + b_load_bytes() + a_scale_load_bytes(); }
+  uint32_t b_scale_load_bytes() const { return vector_scaled ? std::max(used_columns * kScaleBytes, kLeastCopyBytes) : 0; }
+  uint32_t load_bytes() const { return a_load_bytes() + b_load_bytes() + a_scale_load_bytes() + b_scale_load_bytes(); }
   // The share of a whole tile's `bytes` that is not padding.
   uint32_t used_bytes(uint32_t bytes) const {
     const uint64_t used = uint64_t{bytes} * used_rows * used_columns / (uint64_t{tile_m} * tile_n);

@@ -46,7 +46,12 @@ void add_bulk_loads(Code& code, const HopperPlan& plan) {
         plan.cluster_n > 1 ? "UTMALDG.2D.MULTICAST [UR56], [UR58], UR28, desc[UR22]" : "UTMALDG.2D [UR56], [UR58], desc[UR22]";
     code.add(scales, bulk_load(plan.a_scale_load_bytes(), HopperStreams::kA, plan.cluster_n, 0));
   }
-  code.add(b, bulk_load(plan.b_load_bytes(), HopperStreams::kB, plan.cluster_m, 1));
+  code.add(b, bulk_load(plan.b_load_bytes(), HopperStreams::kB, plan.cluster_m, plan.vector_scaled ? 0 : 1));
+  if (plan.vector_scaled) {
+    const std::string scales =
+        plan.cluster_m > 1 ? "UTMALDG.2D.MULTICAST [UR60], [UR26], UR29, desc[UR22]" : "UTMALDG.2D [UR60], [UR26], desc[UR22]";
+    code.add(scales, bulk_load(plan.b_scale_load_bytes(), HopperStreams::kB, plan.cluster_m, 1));
+  }
 }
 
 Code k_block(const isa::Architecture& architecture, const HopperPlan& plan) {

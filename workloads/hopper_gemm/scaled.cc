@@ -11,6 +11,10 @@
 // instructions per k-block. The choice between two scales of B is made at compile time or at run time (select_scales). The kernels
 // of February choose at run time, as do the kernels of March if the greatest common divisor of tile_n and 128 is below 32. At run
 // time, each 8 columns take a comparison and a select per row. The registers are ours.
+//
+// With a scale for each column of B (VECTOR_SCALED), a k-block loads the scales of the thread's columns beside its products, two
+// columns at a time, and every partial sum takes an FMUL of its two scales besides the FFMA (deep_gemm/include/deep_gemm/
+// fp8_wgrad_gemm.cuh at d5470d3b).
 #include "workloads/hopper_gemm/consumer_parts.h"
 #include "workloads/hopper_gemm/roles.h"
 
@@ -62,6 +66,26 @@ void add_scale_selection(Code& code, uint32_t step) {
   }
 }
 
+// First of the registers with the scales of the thread's columns, behind the sums.
+uint32_t first_column_scale(const HopperPlan& plan) { return first_sum(plan) + plan.accumulators() + HopperPlan::kSumShift; }
+
+void add_column_scales(Code& code, const HopperPlan& plan) {
+  for (uint32_t pair = 0; pair < plan.accumulators_per_block() / kSumsAStep; ++pair) {
+    code.add(line({"LDS.64 ", general(first_column_scale(plan) + 2 * pair), ", [R7+", immediate(32ULL * pair), "]"}));
+  }
+}
+
+void add_vector_promotion(Code& code, const HopperPlan& plan) {
+  for (uint32_t i = 0; i < plan.accumulators(); ++i) {
+    const uint32_t row = i % kSumsAStep / kRows;
+    const uint32_t column = i % plan.accumulators_per_block() / kSumsAStep * 2 + i % 2;
+    const std::string product = general(kSelected + i % 4);
+    const std::string sum = general(first_sum(plan) + i);
+    code.add(line({"FMUL ", product, ", ", general(kScaleA + row), ", ", general(first_column_scale(plan) + column)}));
+    code.add(line({"FFMA ", sum, ", ", general(HopperRegisters::kFirstAccumulator + i), ", ", product, ", ", sum}));
+  }
+}
+
 void add_scaled_promotion(Code& code, const HopperPlan& plan) {
   for (uint32_t block = 0; block < plan.b_scale_rows(); ++block) {
     for (uint32_t row = 0; row < kRows; ++row) {
@@ -92,11 +116,11 @@ void add_scaled_tile_start(Code& code, const HopperPlan& plan) {
   code.add(line({"MOV ", general(first), ", RZ"}));
   for (uint32_t i = 1; i + 1 < plan.accumulators(); i += 2) code.add(line({"CS2R ", general(first + i), ", SRZ"}));
   code.add(line({"MOV ", general(first + plan.accumulators() - 1), ", RZ"}));
-  add_b_scale_loads(code, plan);
+  if (!plan.vector_scaled) add_b_scale_loads(code, plan);
 }
 
 void add_scaled_k_block(Code& code, const HopperPlan& plan, int group) {
-  for (uint32_t block = 0; block < plan.b_scale_rows(); ++block) {
+  for (uint32_t block = 0; !plan.vector_scaled && block < plan.b_scale_rows(); ++block) {
     code.add(line({"LDS ", general(kScaleB + block), ", [UR41+", immediate(4 * plan.k_blocks * block), "]"}));
   }
   add_stage_wait(code, group);
@@ -104,9 +128,14 @@ void add_scaled_k_block(Code& code, const HopperPlan& plan, int group) {
   for (uint32_t row = 0; row < kRows; ++row) code.add(line({"LDS ", general(kScaleA + row), ", [R6+", immediate(32 * row), "]"}));
   code.add("WARPGROUP.ARRIVE");
   for (uint32_t i = 0; i < plan.k_steps() * plan.accumulator_blocks(); ++i) add_wgmma(code, plan, i, true);
+  if (plan.vector_scaled) add_column_scales(code, plan);
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
   add_stage_release(code, group);
-  add_scaled_promotion(code, plan);
+  if (plan.vector_scaled) {
+    add_vector_promotion(code, plan);
+  } else {
+    add_scaled_promotion(code, plan);
+  }
   code.add("UIADD3 UR41, UR41, 0x4, URZ").add("UIADD3 UR38, UR38, 0x1, URZ");
   code.add("VIADD R4, R4, -0x1").add("ISETP.GT.AND P1, PT, R4, RZ, PT").add("@P1 BRA `(.L_k_block)");
 }

@@ -31,6 +31,7 @@ Outcome<ProfileRequest> request_of(const Options& options, const Invocation& inv
   request.how = *how;
   request.trace = options.arguments().front();
   request.gpu = options.text("gpu");
+  request.names = options.text("names");
   const auto kernels = options.number("kernels", 1, 100000);
   if (!kernels) return std::unexpected(kernels.error());
   const auto candidates = options.number("candidates", 0, kMostCandidates);
@@ -88,6 +89,8 @@ Outcome<void> profile_command(const Invocation& invocation) {
   options.positional("TRACE", 1, 1);
   options.add()("gpu", po::value<std::string>()->value_name("GPU"),
                 "file or name of the GPU to simulate; default: the GPU that was traced");
+  options.add()("names", po::value<std::string>()->value_name("FILE"),
+                "a table of kernels' names (KernelNames), tried before the program's own: kernels and sizes that it cannot know");
   options.add()("kernels", po::value<std::string>()->default_value("100")->value_name("N"),
                 "distinct kernels to simulate, the longest first");
   options.add()("candidates", po::value<std::string>()->default_value("6")->value_name("N"),

@@ -12,6 +12,7 @@
 #include "configs/search_path.h"
 #include "tools/profile/dependences.h"
 #include "tools/profile/execution_trace.h"
+#include "tools/profile/neighbours.h"
 #include "tools/profile/occupied.h"
 #include "tools/profile/profile_reader.h"
 #include "tools/profile/reading.h"
@@ -63,8 +64,9 @@ Outcome<Gpus> gpus_of(const ProfileRequest& request, const profile::Profile& pro
 
 class ProfileRun {
  public:
-  ProfileRun(const ProfileRequest& request, const profile::Profile& profile, const Gpus& gpus)
+  ProfileRun(const ProfileRequest& request, const profile::NameTable& names, const profile::Profile& profile, const Gpus& gpus)
       : request_(request),
+        names_(names),
         profile_(profile),
         gpus_(gpus),
         occupied_(profile::occupied(profile)),
@@ -137,7 +139,7 @@ class ProfileRun {
     uint32_t simulated = 0;
     for (const size_t k : order_) {
       Kernel& kernel = kernels_[k];
-      kernel.reading = profile::read_launch(profile::NameTable::embedded(), profile_.shapes[k], on, mapper);
+      kernel.reading = profile::read_launch(names_, profile_.shapes[k], on, mapper);
       if (!kernel.reading.run) continue;
       if (simulated == request_.kernels) {
         kernel.reading.run.reset();
@@ -318,6 +320,7 @@ class ProfileRun {
   }
 
   const ProfileRequest& request_;
+  const profile::NameTable& names_;
   const profile::Profile& profile_;
   const Gpus& gpus_;
   profile::Occupied occupied_;
@@ -333,11 +336,19 @@ class ProfileRun {
 }  // namespace
 
 Outcome<ProfiledStep> run_profile(const ProfileRequest& request) {
+  std::optional<profile::NameTable> own;
+  if (!request.names.empty()) {
+    auto loaded = profile::NameTable::load(request.names);
+    if (!loaded) return std::unexpected(Failure(loaded.error()));
+    own.emplace(std::move(*loaded));
+  }
+  const profile::NameTable& names = own ? *own : profile::NameTable::embedded();
   auto profile = profile::read_profile(request.trace);
   if (!profile) return std::unexpected(Failure(profile.error()));
+  profile::tell_apart(names, *profile);
   const auto gpus = gpus_of(request, *profile);
   if (!gpus) return std::unexpected(gpus.error());
-  auto step = ProfileRun(request, *profile, *gpus).run();
+  auto step = ProfileRun(request, names, *profile, *gpus).run();
   if (!step) return step;
   step->profile = std::move(*profile);
   add_families(*step);

@@ -14,6 +14,7 @@ namespace warpfold::cli {
 // A question to `warpfold profile`.
 struct ProfileRequest {
   std::string trace;
+  std::string names;                              // a table of names, tried before the embedded one; empty: none
   std::string gpu;                                // a GPU's file or name; empty: the traced GPU
   bool only_traced = false;                       // only the traced GPU is allowed
   uint32_t kernels = 0;                           // number of distinct kernels to simulate, longest first
