@@ -278,7 +278,7 @@ TEST_F(ProfileCommand, KnowsTheKernelsOfAUsersTable) {
       column { name: "dims_other" value: "operation=SCALE;elements={elements};element_bytes=2" } assumption: "1,024 elements a CTA" })");
   const std::vector<std::string> plain{"profile", kTraces + "unknown.json", "--candidates", "0"};
   std::vector<std::string> named = plain;
-  named.insert(named.end(), {"--names", path("mine.textproto")});
+  named.insert(named.end(), {"--names", "mine.textproto"});
   const auto before = message<configs::ProfileReport>(plain);
   const auto after = message<configs::ProfileReport>(named);
   EXPECT_GT(after.simulated_share(), before.simulated_share());

@@ -179,7 +179,7 @@ TEST(HopperGemm, VectorScaledSumsTakeAnFmulAndAnFfmaEach) {
   const uint64_t warp_blocks = warp_tiles * (2048 / 128);
   EXPECT_EQ(issued(kernel, "FFMA"), warp_blocks * 64);
   EXPECT_EQ(issued(kernel, "FMUL"), warp_blocks * 64);
-  EXPECT_EQ(issued(kernel, "LDS"), warp_blocks * 2);
+  EXPECT_EQ(issued(kernel, "LDS"), warp_blocks * (2 + 16));
   EXPECT_EQ(issued(kernel, "LDS.64"), warp_blocks * 16);
   EXPECT_EQ(issued(kernel, "LDG"), 0U);
   EXPECT_EQ(issued(kernel, "STS.64"), warp_tiles * 32);
