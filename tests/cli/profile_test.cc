@@ -270,7 +270,7 @@ TEST_F(ProfileCommand, SimulatesAVariantOfTheTracedGpu) {
   EXPECT_EQ(run({"simulate", path("plan.textproto")}).exit_code, 0);
 }
 
-// A user's table of names makes a kernel of what the embedded table does not know.
+// A user's table of names makes a kernel of a launch that the embedded table does not know.
 TEST_F(ProfileCommand, KnowsTheKernelsOfAUsersTable) {
   write("mine.textproto",
         R"(rule { family: "mine" pattern: "^triton_poi_" sizes: STATED size { name: "elements" value: "ctas * 1024" }

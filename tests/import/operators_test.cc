@@ -296,8 +296,8 @@ TEST(Operators, SoftmaxOfRowsReadsVectorsOnlyInWholeTurns) {
   }
 }
 
-// Dense rows of 601 elements begin at each of eight places of a vector in turn. A sample of CTAs, each with its own turns, stands
-// for all: as many instructions as eight rows, executed one by one, have again and again.
+// Dense rows of 601 elements begin at each of eight places of a vector in turn. A sample of CTAs, each with its own turns,
+// has as many instructions a CTA as eight rows that are executed one by one.
 TEST(Operators, SoftmaxOfDenseRowsIsSampled) {
   const auto rows = [](const std::string& count) {
     return imported("torch_softmax_rows",

@@ -125,8 +125,8 @@ std::map<std::string, std::vector<isa::Instruction>> parts_of(const traces::Kern
   return parts;
 }
 
-// The generator writes BRA for all branches, also those that close a region of divergence or leave the kernel early, and the FP16
-// name of a product for both types.
+// The generator writes BRA for all branches, also where a region of divergence closes or the kernel ends
+// early. It writes the FP16 name of a product for both types.
 std::string counted_as(const std::string& opcode) {
   if (opcode == "HMMA.16816.F32.BF16") return "HMMA.16816.F32";
   return opcode == "BSSY" || opcode == "BSYNC" || opcode == "EXIT" ? "BRA" : opcode;

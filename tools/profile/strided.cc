@@ -42,7 +42,7 @@ Extents shape_of(const std::vector<Tensor>& tensors) {
   return shape;
 }
 
-// The tensor's strides in the loops over `shape`: 0 where it is broadcast.
+// The tensor's strides in the loops over `shape`. The stride is 0 in a loop over which it is broadcast.
 Extents strides_over(const Extents& shape, const Tensor& tensor) {
   Extents strides(shape.size(), 0);
   const size_t missing = shape.size() - tensor.extents.size();

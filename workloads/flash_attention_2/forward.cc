@@ -6,7 +6,7 @@
 // takes an FMUL. A row takes two SHFL, two FMNMX, FADD, FFMA, two FMUL, MUFU, FSETP, FSEL and a move. The remaining counts are
 // address arithmetic and bookkeeping (the table in code.cc) and do not scale. head_dim 64 without dropout has counts of its own,
 // prologue and epilogue included (head_dim_64.h). assumed: head_dim 256, and 64 with dropout, take the column of their dropout
-// mode, as they have the same number of pointers. Spills occur only in the tiles in which they were counted: 128 x 64 at head_dim
+// mode. They have the same number of pointers. Spills occur only in the tiles in which they were counted: 128 x 64 at head_dim
 // 128, and 128 x 128 at 64.
 #include "workloads/flash_attention_2/forward.h"
 

@@ -13,7 +13,7 @@
 // time, each 8 columns take a comparison and a select per row. The registers are ours.
 //
 // With a scale for each column of B (VECTOR_SCALED), a k-block loads the scales of the thread's columns beside its products, two
-// columns at a time, and every partial sum takes an FMUL of its two scales besides the FFMA (deep_gemm/include/deep_gemm/
+// columns at a time. Every partial sum takes an FMUL of its two scales besides the FFMA (deep_gemm/include/deep_gemm/
 // fp8_wgrad_gemm.cuh at d5470d3b).
 #include "workloads/hopper_gemm/consumer_parts.h"
 #include "workloads/hopper_gemm/roles.h"

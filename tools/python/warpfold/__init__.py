@@ -185,9 +185,9 @@ def profile(trace: Union[str, os.PathLike], *, gpu: Union[str, os.PathLike, None
             names: Union[str, os.PathLike, None] = None, html: Union[str, os.PathLike, None] = None,
             perfetto: Union[str, os.PathLike, None] = None, jobs: Optional[int] = None) -> ProfileReport:
     """A profile of torch.profiler or Nsight: its kernels simulated, and which run beside which. independent=["gemm,softmax"];
-    execution_trace: the file of torch.profiler.ExecutionTraceObserver of the same run; opaque="issue": the limiter of kernels
-    that are not simulated; names: a table of your own kernels' names and sizes. Returns a ProfileReport; to_pandas("kernels")
-    has a row a kernel. `html` and `perfetto` are files to write as well."""
+    opaque="issue": the limiter of kernels that are not simulated. execution_trace: the file of torch.profiler's
+    ExecutionTraceObserver of the same run. names: a table of your own kernels' names and sizes. Returns a ProfileReport;
+    to_pandas("kernels") has a row a kernel. `html` and `perfetto` are files to write as well."""
     text = ask("profile", trace, format="json", gpu=gpu, kernels=kernels, candidates=candidates, independent=independent,
                execution_trace=execution_trace, opaque=opaque, names=names, html=html, perfetto=perfetto, jobs=jobs)
     return record(json.loads(text), "ProfileReport")
