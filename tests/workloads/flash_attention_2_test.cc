@@ -125,7 +125,7 @@ std::map<std::string, std::vector<isa::Instruction>> parts_of(const traces::Kern
   return parts;
 }
 
-// The generator writes BRA for all branches, also where a region of divergence closes or the kernel ends
+// The generator writes BRA for all branches, even if a region of divergence closes or the kernel ends
 // early. It writes the FP16 name of a product for both types.
 std::string counted_as(const std::string& opcode) {
   if (opcode == "HMMA.16816.F32.BF16") return "HMMA.16816.F32";
