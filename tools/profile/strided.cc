@@ -110,10 +110,10 @@ std::optional<StridedPass> strided_pass_of(const Operator& op, size_t arguments)
   if (tensors.size() <= first || tensors.size() - first > arguments) return std::nullopt;
   const Extents shape = shape_of(tensors);
   if (shape.empty()) return std::nullopt;
-  constexpr uint64_t kLargest = uint64_t{1} << 31;  // TensorIterator splits passes whose offsets have more than 31 bits
+  constexpr uint64_t kMostElements = uint64_t{1} << 31;  // TensorIterator splits passes whose offsets have more than 31 bits
   uint64_t elements = 1;
   for (const uint64_t extent : shape) {
-    if (extent == 0 || extent > kLargest / elements) return std::nullopt;
+    if (extent == 0 || extent > kMostElements / elements) return std::nullopt;
     elements *= extent;
   }
   std::vector<Extents> operands;
