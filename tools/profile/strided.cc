@@ -121,7 +121,7 @@ std::optional<StridedPass> strided_pass_of(const Operator& op, size_t arguments)
   for (size_t i = first; i < tensors.size(); ++i) operands.push_back(strides_over(shape, tensors[i]));
   for (const Extents& strides : operands) {
     for (size_t i = 0; i < shape.size(); ++i) {
-      if (strides[i] > kLargest / shape[i]) return std::nullopt;
+      if (strides[i] > kMostElements / shape[i]) return std::nullopt;
     }
   }
   const std::vector<size_t> order = ordered(shape, operands);
