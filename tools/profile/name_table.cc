@@ -1,6 +1,7 @@
 #include "tools/profile/name_table.h"
 
 #include <re2/re2.h>
+#include <algorithm>
 
 #include <cstdint>
 #include <numeric>
@@ -63,20 +64,23 @@ Expected<void> compile(const std::string& pattern, const Faults& faults, int rul
 Expected<void> check_sizes(const NameRule& rule, const Faults& faults, int index) {
   if (rule.sizes() != STATED && (rule.size_size() > 0 || rule.has_near()))
     return faults.at(index, rule.size_size() > 0 ? "size" : "near", "size and near belong to sizes: STATED");
-  // Any name may be known when a launch is read: it may be a group of the pattern.
-  const configs::Words any{.find = [](std::string_view name) -> std::optional<configs::Word> {
-                             static const RE2 kName("[A-Za-z]\\w*");
-                             if (!RE2::FullMatch({name.data(), name.size()}, kName)) return std::nullopt;
-                             return 1.0;
-                           },
-                           .known = {}};
+  const RE2 pattern(rule.pattern());
+  std::vector<std::string> names{"grid_x", "grid_y", "grid_z", "ctas", "threads", "shared_memory_bytes"};
+  if (rule.has_near()) names.insert(names.end(), {"near_grid_x", "near_grid_y", "near_grid_z", "near_shared_memory_bytes"});
+  for (const auto& [group, number] : pattern.NamedCapturingGroups()) names.push_back(group);
+  const configs::Words known{.find = [&names](std::string_view name) -> std::optional<configs::Word> {
+                               if (std::ranges::find(names, name) == names.end()) return std::nullopt;
+                               return 1.0;
+                             },
+                             .known = {}};
   uint64_t turns = 1;
   for (const Size& size : rule.size()) {
     if (size.name().empty() || size.value_size() == 0) return faults.at(index, "size", "a size needs a name and a value");
     for (const std::string& value : size.value()) {
-      if (const auto number = configs::number_of(value, any); !number)
+      if (const auto number = configs::number_of(value, known); !number)
         return faults.at(index, "size", "size " + escape::quoted(size.name()) + ": " + number.error().message);
     }
+    names.push_back(size.name());
     turns = std::lcm(turns, static_cast<uint64_t>(size.value_size()));
     if (turns > kMostTurns)
       return faults.at(index, "size", "the values of the sizes repeat after more than " + std::to_string(kMostTurns) + " launches");
