@@ -111,6 +111,8 @@ TEST(StatedSizes, MistakesHaveAPlace) {
   EXPECT_THAT(mistake("rule { sizes: STATED\n size { name: \"k\" value: \"1 +\" } }"), HasSubstr("my.textproto:2:2: size \"k\": "));
   EXPECT_THAT(mistake("rule { sizes: STATED size { name: \"k\" } }"),
               HasSubstr("my.textproto:1:22: a size needs a name and a value"));
+  EXPECT_THAT(mistake("rule { sizes: STATED\n size { name: \"k\" value: \"grid_q * 2\" } }"), HasSubstr("no \"grid_q\""));
+  EXPECT_THAT(mistake("rule { sizes: STATED\n size { name: \"k\" value: \"near_grid_x\" } }"), HasSubstr("no \"near_grid_x\""));
   EXPECT_THAT(mistake("rule { size { name: \"k\" value: \"1\" } }"), HasSubstr("size and near belong to sizes: STATED"));
   EXPECT_THAT(mistake("rule { patern: \"f\" }"), HasSubstr("my.textproto:1:8: "));
   std::string many = "rule { sizes: STATED";
