@@ -55,6 +55,18 @@ TEST(Reading, NvjetOnHopper) {
   EXPECT_EQ(kernel(columns).hopper_gemm().type(), configs::FP16);
 }
 
+// A grid of 30 x 4 has clusters of four along n, which divide 196 tiles; along m they would pad six tiles to eight.
+TEST(Reading, RowsOfAGridOnHopperAreClustersAlongN) {
+  const std::string name = "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_k";
+  const Inputs inputs{{25088, 3072}, {3072, 768}};
+  const configs::HopperGemm rows = kernel(read(name, {30, 4, 1}, {384, 1, 1}, inputs)).hopper_gemm();
+  EXPECT_EQ(rows.cluster_m(), 1);
+  EXPECT_EQ(rows.cluster_n(), 4);
+  const configs::HopperGemm row = kernel(read(name, {132, 1, 1}, {384, 1, 1}, inputs)).hopper_gemm();
+  EXPECT_EQ(row.cluster_m(), 2);
+  EXPECT_EQ(row.cluster_n(), 1);
+}
+
 TEST(Reading, NvjetOnBlackwell) {
   const configs::BlackwellGemm gemm =
       kernel(read("nvjet_tst_128x256_64x6_2x1_2cta_v_bz_TNT", {148, 1, 1}, {256, 1, 1}, kProduct, "b200")).blackwell_gemm();

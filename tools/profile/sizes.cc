@@ -18,6 +18,7 @@ namespace {
 
 using Extents = std::vector<uint64_t>;
 
+constexpr uint32_t kLargestCluster = 16;          // CUDA C++ Programming Guide, cluster size, with the non-portable attribute
 constexpr uint64_t kLargest = uint64_t{1} << 40;  // upper limit of a size; products of hostile extents saturate here
 
 uint64_t product(uint64_t one, uint64_t other) { return other == 0 || one <= kLargest / other ? one * other : kLargest; }
@@ -124,7 +125,11 @@ class Finder {
     set("k", k);
     set("batch", batch);
     set("split", std::max<uint64_t>(1, shape_.grid[2] / batch));
-    set("cluster", shape_.grid[1] == 4 ? 4 : 2);
+    // CUTLASS's persistent kernels of sm_90 start the rows of a grid as clusters along n (sm90_tile_scheduler, get_grid_shape,
+    // raster along m). A grid of one row does not state its clusters.
+    const bool rows = std::has_single_bit(shape_.grid[1]) && shape_.grid[1] > 1 && shape_.grid[1] <= kLargestCluster;
+    set("grid_cluster_m", rows ? 1 : 2);
+    set("grid_cluster_n", rows ? shape_.grid[1] : 1);
     set("threads", shape_.threads());
     sizes_.grid_fits = as_is || transposed;
     if (tile_m == 0 || tile_n == 0 || sizes_.grid_fits) return;

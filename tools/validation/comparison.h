@@ -38,7 +38,7 @@ struct Comparison {
   Quantity quantity = Quantity::kTime;
   double measured = 0;     // microseconds, a ratio, watts or MHz
   std::vector<Run> runs;   // kTime: run one after the other, with times added up
-  double launches_us = 0;  // kTime: launches that the measured time includes
+  double launches_us = 0;  // kTime: launches, or starts and ends of kernels, that the measured time includes
   std::string of;          // the kernel whose time is compared; empty: the whole run
   std::string beside;      // kSlowdown: measure only while this kernel runs; empty: to the end
   double work = 0;         // FLOP or bytes; 0: unknown

@@ -176,12 +176,14 @@ bool stays_in_l2(const configs::BlackwellGemm& gemm, const configs::Gpu& gpu) {
 }
 
 Mapped<void> time_blackwell(const MeasuredRow& row, const configs::Gpu& gpu, configs::Kernel& kernel, RowWork& work) {
-  const auto timing = timing_of_row(row, RowTiming{.graph = by_graph(row)});
+  const auto timing = timing_of_row(row, RowTiming{.timer = by_graph(row)      ? Timer::kGraph
+                                                            : by_profiler(row) ? Timer::kProfiler
+                                                                               : Timer::kCalls});
   if (!timing) return std::unexpected(timing.error());
-  const bool same_arrays = timing->graph || of_one_sm(row) || in_a_burst(row) || row.option("l2") == "warm";
+  const bool same_arrays = timing->timer == Timer::kGraph || of_one_sm(row) || in_a_burst(row) || row.option("l2") == "warm";
   if (same_arrays && stays_in_l2(kernel.blackwell_gemm(), gpu)) kernel.set_l2(configs::WARM);
   work.timing = *timing;
-  work.launches = !by_profiler(row);
+  work.launches = true;
   work.follows.emplace("state of L2");
   if (of_one_sm(row)) work.follows.insert({"tile", "stages", "grid"});
   if (of_one_sm(row)) work.clock_mhz = 1300;  // the clock by which the source computes its peak (plot_results.py)

@@ -268,13 +268,14 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
     const auto us = measured_us(row, *work, simulated.clock_mhz());
     if (!us) return std::unexpected(us.error());
     comparison.measured = *us * work->calls;
-    const double launch_us =
-        (timing.graph ? simulated.graph_launch_cycles() : simulated.kernel_launch_cycles()) / simulated.clock_mhz();
-    const bool launches = work->launches && !timing.kernel;
-    const size_t gaps = launches || (work->gaps && !timing.kernel) ? comparison.runs.size() - 1 : 0;
-    const auto first_us = timing.events ? events_us(simulated) : Mapped<double>(launches ? launch_us : 0);
+    const double launch_us = (timing.timer == Timer::kGraph ? simulated.graph_launch_cycles() : simulated.kernel_launch_cycles()) /
+                             simulated.clock_mhz();
+    const size_t gaps = work->launches || work->gaps ? comparison.runs.size() - 1 : 0;
+    const auto first_us = timing.timer == Timer::kEvents ? events_us(simulated) : Mapped<double>(work->launches ? launch_us : 0);
     if (!first_us) return std::unexpected(first_us.error());
-    comparison.launches_us = *first_us + static_cast<double>(gaps) * launch_us;
+    comparison.launches_us = timing.timer == Timer::kProfiler
+                                 ? static_cast<double>(comparison.runs.size()) * start_and_end_us(simulated)
+                                 : *first_us + static_cast<double>(gaps) * launch_us;
     return comparison;
   }
   if (work->kernels.size() != 1) return not_mapped("a ratio of rows with several kernels");

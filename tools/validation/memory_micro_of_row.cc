@@ -92,7 +92,7 @@ Mapped<RowWork> small_passes_of_row(const MeasuredRow& row, const configs::Gpu& 
   pass.set_threads_per_cta(static_cast<uint32_t>(1024 >> halvings));
   work.shape = number(count) + " x 8 bytes, " + number(pass.threads_per_cta()) + " threads";
   work.launches = true;
-  work.timing = RowTiming{.events = false, .graph = graph, .kernel = false, .flush_bytes = 0};
+  work.timing = RowTiming{.timer = graph ? Timer::kGraph : Timer::kCalls};
   work.clock_mhz = bench_clock_mhz(gpu);
   work.rate_unit = "GB/s";
   work.work = static_cast<double>(count * 2 * kElementBytes);

@@ -29,7 +29,6 @@ RowWork micro_work(std::string family, const MeasuredRow& row, std::string text,
   kernel.set_name("kernel");
   kernel.mutable_trace()->set_text(std::move(text));
   work.clock_mhz = clock_mhz;
-  work.timing = RowTiming{.events = false, .graph = false, .kernel = true, .flush_bytes = 0};
   return work;
 }
 

@@ -72,7 +72,6 @@ Mapped<RowWork> mma_sync_of_row(const MeasuredRow& row, const configs::Gpu& gpu)
   configs::Kernel& kernel = work.kernels.emplace_back();
   kernel.set_name("kernel");
   kernel.mutable_trace()->set_text(std::move(text));
-  work.timing = RowTiming{.events = false, .graph = false, .kernel = true, .flush_bytes = 0};
   if (family == "int8" || family == "f16f16") run_unhalved(gpu, work);  // sums in FP16 run at the full rate too (GA102 whitepaper)
   work.counted = static_cast<double>(kIterations * unrolled);
   return work;

@@ -112,7 +112,7 @@ Mapped<RowWork> call_of_row(const MeasuredRow& row, const configs::Gpu& gpu, con
   work.work = call->rate_bytes;
   work.shape = read->type + " " + std::to_string(read->rows) + "x" + std::to_string(read->columns);
   // cuDNN's script adds up the kernels of a profile; the other sources time a call between two events.
-  work.timing = RowTiming{.events = !read->profiled, .flush_bytes = kFlushBytes};
+  work.timing = RowTiming{.timer = read->profiled ? Timer::kProfiler : Timer::kEvents, .flush_bytes = kFlushBytes};
   work.gaps = !read->profiled;
   return work;
 }
@@ -135,7 +135,7 @@ Mapped<RowWork> vllm_of_row(const MeasuredRow& row, const configs::Gpu& gpu, con
   work.calls = call.calls;
   work.shape = row.text("dtype") + " " + std::to_string(read->tokens) + " tokens of " + std::to_string(read->hidden);
   const bool events = read->profile == VllmProfile::kTokenWeave;
-  work.timing = RowTiming{.events = events, .kernel = !events, .flush_bytes = events ? kTokenWeaveFlushBytes : 0};
+  work.timing = RowTiming{.timer = events ? Timer::kEvents : Timer::kProfiler, .flush_bytes = events ? kTokenWeaveFlushBytes : 0};
   return work;
 }
 

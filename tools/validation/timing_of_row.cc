@@ -11,9 +11,9 @@ Mapped<RowTiming> timing_of_row(const MeasuredRow& row) {
   const std::string timer = row.option("timer");
   if (!timer.empty() && timer != "events" && timer != "graph" && timer != "kernel")
     return not_mapped("dims_other: timer=" + timer + "; expected timer=events, timer=graph or timer=kernel");
-  timing.events = timer == "events";
-  timing.graph = timer == "graph";
-  timing.kernel = timer == "kernel";
+  if (timer == "events") timing.timer = Timer::kEvents;
+  if (timer == "graph") timing.timer = Timer::kGraph;
+  if (timer == "kernel") timing.timer = Timer::kProfiler;
   const std::string bytes = row.option("flush_bytes");
   if (bytes.empty()) return timing;
   const auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), timing.flush_bytes);
@@ -60,5 +60,7 @@ Mapped<double> events_us(const configs::Gpu& gpu) {
   if (gpu.has_timed_launch_us()) return gpu.timed_launch_us();
   return not_mapped("timer=events needs a GPU that states timed_launch_us");
 }
+
+double start_and_end_us(const configs::Gpu& gpu) { return gpu.graph_launch_cycles() / gpu.clock_mhz(); }
 
 }  // namespace warpfold::validation

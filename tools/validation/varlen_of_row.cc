@@ -49,7 +49,7 @@ Mapped<RowWork> varlen_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   attention.set_name("attention");
   attention.set_l2(configs::WARM);
   *attention.mutable_flash_attention_2()->mutable_shape() = shape;
-  work.timing = RowTiming{.kernel = true};
+  work.timing = RowTiming{.timer = Timer::kProfiler};
   // The profiler makes some 40 calls of at most a quarter of a millisecond: power stays below its limit, the clock at its highest.
   work.clock_mhz = gpu.power().has_clock_limit_mhz() ? gpu.power().clock_limit_mhz() : gpu.clock_mhz();
   return work;

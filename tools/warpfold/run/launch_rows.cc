@@ -154,7 +154,9 @@ validation::Mapped<validation::Comparison> map_launch_row(const MeasuredRow& row
   if (beside) comparison.follows.insert({"launch beside", "time alone"});
   comparison.runs.push_back(std::move(*reading.run));
   auto mapped = mapper.map_run(row, std::move(comparison));
-  if (!mapped || !beside) return mapped;
+  if (!mapped) return mapped;
+  mapped->launches_us = validation::start_and_end_us(mapped->runs.front().scenario.gpu());
+  if (!beside) return mapped;
   if (const auto added = add_communication(row, operators, *mapped); !added) return std::unexpected(added.error());
   return mapped;
 }

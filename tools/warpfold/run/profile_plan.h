@@ -23,7 +23,7 @@ struct PlanCandidate {
   uint32_t row = 0;     // of the report's kernels, from 1 on
   validation::Run run;  // alone, if the kernel is not opaque
   std::optional<OpaqueLaunch> opaque{};
-  double measured_us = 0;        // one launch alone; 0: not measured on the simulated GPU
+  double measured_us = 0;        // one launch alone, less its start and end; 0: not measured on the simulated GPU
   uint64_t launches = 0;         // number of launches that overlap no other kernel
   std::vector<size_t> together;  // candidates that overlap this kernel in the trace
 };

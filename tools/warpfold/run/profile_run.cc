@@ -18,6 +18,7 @@
 #include "tools/profile/reading.h"
 #include "tools/report/number_text.h"
 #include "tools/validation/gpu_names.h"
+#include "tools/validation/kernels_of_row.h"
 #include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/profile_families.h"
 #include "tools/warpfold/run/profile_plan.h"
@@ -69,6 +70,7 @@ class ProfileRun {
         names_(names),
         profile_(profile),
         gpus_(gpus),
+        start_and_end_us_(validation::start_and_end_us(gpus.gpu)),
         occupied_(profile::occupied(profile)),
         points_(request.how, request.command_line, request.resume) {}
 
@@ -175,6 +177,12 @@ class ProfileRun {
     if (!gpus_.same)
       report_.add_notes("The trace is of " + escape::quoted(profile_.gpu) + ": times of " + gpus_.gpu.name() +
                         " have no error, and opaque launches no part in the plan.");
+    report_.add_notes(start_and_end_us_ > 0
+                          ? "Simulated times of kernels include " + report::time_text(start_and_end_us_) +
+                                " for a kernel's start and end, as profilers' times do (gpu.graph_launch_cycles)."
+                          : gpus_.gpu.name() +
+                                " states no time of a kernel's start and end (gpu.graph_launch_cycles), which profilers' times "
+                                "include: short launches are too fast.");
     if (profile_.one_at_a_time)
       report_.add_notes(
           "Nsight Compute ran each kernel by itself, by default with empty caches and at the base clock: launches follow each "
@@ -198,7 +206,7 @@ class ProfileRun {
     if (kernel.reading.run) {
       const auto& point = points_.find(*kernel.reading.run, true);
       if (point) {
-        kernel.simulated_us = static_cast<double>(point->total_cycles()) / point->clock_mhz();
+        kernel.simulated_us = static_cast<double>(point->total_cycles()) / point->clock_mhz() + start_and_end_us_;
         kernel.bound_by = point->kernel(0).bound_by();
         kernel.point = *point;
       } else {
@@ -272,7 +280,7 @@ class ProfileRun {
       candidate.short_name = profile::short_name(profile_.shapes[k].name, kMostOfName);
       candidate.family = kernel.reading.family;
       candidate.row = static_cast<uint32_t>(row + 1);
-      if (gpus_.same) candidate.measured_us = time_of(kernel);
+      if (gpus_.same) candidate.measured_us = std::max(0.0, time_of(kernel) - start_and_end_us_);
       candidate.launches = kernel.alone;
       if (opaque) candidate.opaque = opaque_launch(k);
       if (!opaque) candidate.run = *kernel.reading.run;
@@ -323,6 +331,7 @@ class ProfileRun {
   const profile::NameTable& names_;
   const profile::Profile& profile_;
   const Gpus& gpus_;
+  double start_and_end_us_;  // of a kernel; part of measured times, and of simulated ones apart from those of pairs
   profile::Occupied occupied_;
   ValidationPoints points_;
   std::vector<Kernel> kernels_{};                      // by shape
