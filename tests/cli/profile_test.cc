@@ -17,6 +17,7 @@ namespace warpfold::cli {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::EndsWith;
 using testing::HasSubstr;
 
@@ -185,8 +186,19 @@ TEST_F(ProfileCommand, OverlapsOfTheTraceHaveNoPartInThePlan) {
       EXPECT_GT(report.kernels(static_cast<int>(row) - 1).alone_us(), 0);
     EXPECT_LE(pair.times(), 2);
   }
-  EXPECT_THAT(report.notes(0),
-              HasSubstr("Kernels that overlap others in each of their launches have no part in the plan: 634 us."));
+  EXPECT_THAT(report.notes(),
+              Contains(HasSubstr("Kernels that overlap others in each of their launches have no part in the plan: 634 us.")));
+}
+
+// A kernel's time has its start and end (graph_launch_cycles), and pairs' times do not.
+TEST_F(ProfileCommand, TimesOfKernelsHaveTheirStartAndEnd) {
+  const auto report = message<configs::ProfileReport>({"profile", kTraces + "pairs.json"});
+  EXPECT_THAT(report.notes(), Contains(HasSubstr("include 1621 cycles of a kernel's start and end")));
+  const auto products =
+      std::ranges::find_if(report.pairs(), [](const auto& pair) { return pair.one_row() == 2 && pair.other_row() == 4; });
+  ASSERT_NE(products, report.pairs().end());
+  EXPECT_NEAR(products->sequential_us() + 2 * 1621 / 1600.0, report.kernels(1).simulated_us() + report.kernels(3).simulated_us(),
+              1e-3);
 }
 
 // Every launch twice: as measured, and below it with its simulated time, gaps and order kept.

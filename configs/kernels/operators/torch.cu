@@ -3,7 +3,6 @@
 // in PyTorch's build.
 //
 //   maps            vectorized_elementwise_kernel: 128 threads, eight elements a thread by vectors of 16 bytes
-//   cast            unrolled_elementwise_kernel: 128 threads, four elements a thread, 128 apart
 //   transpose       elementwise_kernel: the result in order, the argument by divisions; four elements a thread in BF16, two in FP32
 //   norm            vectorized_layer_norm_kernel: 128 threads a row, four elements at a time, twice; LayerNorm by Welford's rule
 //   softmax         softmax_warp_forward: a warp a row of up to 1,024, elements 32 apart in registers
@@ -83,16 +82,6 @@ __device__ __forceinline__ void map(const T* x, const T* y, T* out, int64_t elem
     }
     store(out + first + (v * kMapThreads + threadIdx.x) * kElements<T>, of);
   }
-}
-
-__device__ __forceinline__ void cast(const bf16* x, float* out, int64_t elements) {
-  const int64_t first = static_cast<int64_t>(blockIdx.x) * kMapThreads * kFour + threadIdx.x;
-  if (first >= elements) return;
-  bf16 value[kFour];
-#pragma unroll
-  for (int i = 0; i < kFour; ++i) value[i] = x[first + i * kMapThreads];
-#pragma unroll
-  for (int i = 0; i < kFour; ++i) out[first + i * kMapThreads] = static_cast<float>(value[i]);
 }
 
 // The result's element e is the argument's of row e mod rows, column e / rows: the quotient by multiplication, as IntDivider's.
@@ -544,7 +533,6 @@ using namespace operators;
 
 OF_TYPE(bf16)
 OF_TYPE(fp32)
-KERNEL(128) torch_cast_bf16(const bf16* x, float* out, int64_t elements) { cast(x, out, elements); }
 KERNEL(128) torch_transpose_bf16(const bf16* x, bf16* out, unsigned elements, unsigned columns, Division rows) {
   transpose<bf16, 4>(x, out, elements, columns, rows);
 }

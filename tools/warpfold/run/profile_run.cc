@@ -178,8 +178,8 @@ class ProfileRun {
       report_.add_notes("The trace is of " + escape::quoted(profile_.gpu) + ": times of " + gpus_.gpu.name() +
                         " have no error, and opaque launches no part in the plan.");
     report_.add_notes(start_and_end_us_ > 0
-                          ? "Simulated times of kernels include " + report::time_text(start_and_end_us_) +
-                                " for a kernel's start and end, as profilers' times do (gpu.graph_launch_cycles)."
+                          ? "Simulated times of kernels include " + report::counted(gpus_.gpu.graph_launch_cycles(), "cycle") +
+                                " of a kernel's start and end, as profilers' times do (gpu.graph_launch_cycles)."
                           : gpus_.gpu.name() +
                                 " states no time of a kernel's start and end (gpu.graph_launch_cycles), which profilers' times "
                                 "include: short launches are too fast.");
@@ -206,7 +206,8 @@ class ProfileRun {
     if (kernel.reading.run) {
       const auto& point = points_.find(*kernel.reading.run, true);
       if (point) {
-        kernel.simulated_us = static_cast<double>(point->total_cycles()) / point->clock_mhz() + start_and_end_us_;
+        kernel.simulated_us = static_cast<double>(point->total_cycles()) / point->clock_mhz() +
+                              validation::start_and_end_us(kernel.reading.run->scenario.gpu());
         kernel.bound_by = point->kernel(0).bound_by();
         kernel.point = *point;
       } else {
@@ -331,7 +332,7 @@ class ProfileRun {
   const profile::NameTable& names_;
   const profile::Profile& profile_;
   const Gpus& gpus_;
-  double start_and_end_us_;  // of a kernel; part of measured times, and of simulated ones apart from those of pairs
+  double start_and_end_us_;  // of a kernel at the GPU's clock; part of measured and simulated times, not of pairs' times
   profile::Occupied occupied_;
   ValidationPoints points_;
   std::vector<Kernel> kernels_{};                      // by shape
