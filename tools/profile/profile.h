@@ -3,7 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace warpfold::profile {
@@ -32,6 +34,16 @@ struct LaunchShape {
 
   uint64_t ctas() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
   uint32_t threads() const { return block[0] * block[1] * block[2]; }
+  // A number by its name in a table of names: grid_x, grid_y, grid_z, ctas, threads, shared_memory_bytes.
+  std::optional<double> number(std::string_view named) const {
+    if (named == "grid_x") return grid[0];
+    if (named == "grid_y") return grid[1];
+    if (named == "grid_z") return grid[2];
+    if (named == "ctas") return static_cast<double>(ctas());
+    if (named == "threads") return threads();
+    if (named == "shared_memory_bytes") return shared_memory_bytes;
+    return std::nullopt;
+  }
 };
 
 // A launch, or a copy by the driver.

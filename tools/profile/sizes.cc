@@ -322,10 +322,7 @@ class Finder {
 
   std::optional<double> number_named(std::string_view name) const {
     const std::string key(name);
-    const std::map<std::string, double> launch{{"grid_x", shape_.grid[0]},    {"grid_y", shape_.grid[1]},
-                                               {"grid_z", shape_.grid[2]},    {"ctas", static_cast<double>(shape_.ctas())},
-                                               {"threads", shape_.threads()}, {"shared_memory_bytes", shape_.shared_memory_bytes}};
-    if (const auto found = launch.find(key); found != launch.end()) return found->second;
+    if (const auto found = shape_.number(name)) return found;
     const std::map<std::string, double> near{{"near_grid_x", shape_.near_grid[0]},
                                              {"near_grid_y", shape_.near_grid[1]},
                                              {"near_grid_z", shape_.near_grid[2]},
@@ -342,15 +339,23 @@ class Finder {
                                  return std::nullopt;
                                },
                                .known = {}};
-    for (const Size& size : named_.rule->size()) {
+    const auto find = [&](const Size& size) {
       const std::string& value = size.value(static_cast<int>(shape_.turn % static_cast<uint32_t>(size.value_size())));
       const auto number = configs::number_of(value, words);
       if (number && *number >= 1 && *number < static_cast<double>(kLargest) && *number == std::floor(*number)) {
         set(size.name(), static_cast<uint64_t>(*number));
-        continue;
+        return true;
       }
       sizes_.missing = "size " + size.name() + ", " + value + ", is not a whole number from 1 on";
       if (named_.rule->has_near() && !shape_.has_near) sizes_.missing = "no launch near it has the name that its rule expects";
+      return false;
+    };
+    if (named_.sequence != nullptr && !std::ranges::all_of(named_.sequence->size(), find)) return;
+    if (!std::ranges::all_of(named_.rule->size(), find)) return;
+    for (const std::string& condition : named_.rule->check()) {
+      const auto held = configs::holds(condition, words);
+      if (held && *held) continue;
+      sizes_.missing = "grid " + grid_text(shape_) + " is not one of the layer that its turn states: " + condition;
       return;
     }
   }

@@ -120,5 +120,6 @@ __device__ inline void gemm(const __half* a, const __half* b, __half* c, int m, 
 
 KERNEL(64, 64, 32, 32, 32, 10)
 KERNEL(128, 64, 32, 64, 32, 6)
+KERNEL(256, 64, 32, 64, 64, 4)
 KERNEL(128, 256, 32, 64, 64, 3)
 KERNEL(128, 256, 64, 64, 64, 3)
