@@ -54,7 +54,11 @@ template <int kAcross, typename Each>
 __device__ __forceinline__ void for_planes(int images, int channels, int pixels, Each each) {
   for (int image = threadIdx.x / kAcross; image < images; image += kThreads / kAcross) {
     const int plane = (image * channels + blockIdx.x) * pixels;
-    for (int pixel = threadIdx.x % kAcross; pixel < pixels; pixel += kAcross) each(plane + pixel);
+    const int lane = threadIdx.x % kAcross;
+#pragma unroll 4
+    for (int first = 0; first < pixels; first += kAcross) {
+      if (first + lane < pixels) each(plane + first + lane);
+    }
   }
 }
 
