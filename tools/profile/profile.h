@@ -16,6 +16,7 @@ struct Operator {
   std::vector<std::vector<uint64_t>> inputs;     // extents; empty: a scalar, a list or an absent tensor
   std::vector<std::string> types;                // "c10::BFloat16"
   std::vector<std::vector<uint64_t>> strides{};  // of each input's extents, in elements; empty: not recorded (Kineto before 2023)
+  std::vector<std::vector<uint64_t>> lists{};    // numbers of each input that is a list, such as [2, 2]; only of convolutions
 };
 
 // A kernel with the shape of its launch. Launches with equal shapes do the same work.

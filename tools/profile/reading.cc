@@ -124,7 +124,7 @@ class Reader {
     const bool stated = rule_.sizes() == STATED && std::ranges::any_of(rule_.column(), [](const Column& column) {
                           return column.name() == "category" && column.value() == "GEMM";
                         });
-    const bool product = rule_.sizes() == PRODUCT || stated;
+    const bool product = rule_.sizes() == PRODUCT || rule_.sizes() == CONVOLUTION || stated;
     const bool lacks_tile = rule_.settings().find("{tile_m}") != std::string::npos && values_["tile_m"].empty();
     const bool as_traced = on_.traced && !(product && lacks_tile);
     const bool listed = std::ranges::any_of(rule_.column(), [](const Column& column) { return column.name() == "kernel_file"; });
