@@ -1,5 +1,5 @@
 // C[m, n] = A[m, k] B[n, k]^T in half precision by mma.sync, k in steps of 32 or 64 through a ring of cp.async. The recordings
-// beside this file are the main loops of 128 x 256, 128 x 64 and 64 x 64. To make one: nvcc -std=c++17 -O3 --use_fast_math
+// beside this file are the main loops of 128 x 256, 256 x 64, 128 x 64 and 64 x 64. To make one: nvcc -std=c++17 -O3 --use_fast_math
 // -arch=sm_80 -cubin mma_gemm.cu, nvdisasm -c -hex, `warpfold import` and `warpfold trace dump`; take the first loop of the dump.
 #include <cuda_fp16.h>
 
