@@ -192,6 +192,15 @@ std::optional<Finding> check_blackwell_gemm(const BlackwellGemm& gemm, const std
   return check.result();
 }
 
+// Several products of one launch: of one size, without rows of their own.
+void check_products(const AmpereGemm& gemm, Checker& check) {
+  if (!gemm.has_grouped()) return;
+  check.require(gemm.grouped().groups() >= 1 && gemm.grouped().groups() <= kMostBatch, "grouped.groups",
+                "must be from 1 to " + std::to_string(kMostBatch), gemm.grouped().groups());
+  if (gemm.grouped().layout() != BATCHED || gemm.grouped().rows_size() > 0)
+    check.fault("grouped", "grouped must be BATCHED and without rows of its own");
+}
+
 // Products on the FMA pipe: tiles may reach beyond the matrix. Which tiles so many threads can share,
 // workloads/ampere_gemm/simt_plan.h says.
 void check_simt_gemm(const AmpereGemm& gemm, Checker& check) {
@@ -204,11 +213,7 @@ void check_simt_gemm(const AmpereGemm& gemm, Checker& check) {
   if (gemm.has_threads()) check.multiple_of("threads", gemm.threads(), 32, 1024);
   if (gemm.has_stages()) check.require(gemm.stages() >= 2 && gemm.stages() <= 6, "stages", "must be from 2 to 6", gemm.stages());
   check_parts(gemm, check);
-  if (!gemm.has_grouped()) return;
-  check.require(gemm.grouped().groups() >= 1 && gemm.grouped().groups() <= kMostBatch, "grouped.groups",
-                "must be from 1 to " + std::to_string(kMostBatch), gemm.grouped().groups());
-  if (gemm.grouped().layout() != BATCHED || gemm.grouped().rows_size() > 0)
-    check.fault("grouped", "grouped must be BATCHED and without rows of its own");
+  check_products(gemm, check);
 }
 
 std::optional<Finding> check_ampere_gemm(const AmpereGemm& gemm, const std::string& path) {
@@ -220,26 +225,28 @@ std::optional<Finding> check_ampere_gemm(const AmpereGemm& gemm, const std::stri
   check.size("k", gemm.k());
   check.product("elements of the result", {gemm.m(), gemm.n()}, kMostOutput);
   if (gemm.has_swizzle()) check.at_least_one("swizzle", gemm.swizzle());
+  if (gemm.has_a_repeats()) check.at_least_one("a_repeats", gemm.a_repeats());
+  if (gemm.has_b_repeats()) check.at_least_one("b_repeats", gemm.b_repeats());
   check_library(gemm, check);
   if (gemm.type() == FP32) {
     check_simt_gemm(gemm, check);
     return check.result();
   }
   check.product("products", {gemm.m(), gemm.n(), gemm.k()}, kMostElements);
-  if (gemm.has_tile_m()) check.one_of("tile_m", gemm.tile_m(), {64, 128});
+  if (gemm.has_tile_m()) check.one_of("tile_m", gemm.tile_m(), {64, 128, 256});
   if (gemm.has_tile_n()) check.one_of("tile_n", gemm.tile_n(), {64, 128, 256});
   const auto at_least_tile = [&](const std::string& field, uint64_t size, uint64_t tile) {
-    if (size < tile && gemm.tile() != AUTO) {
+    if (size < tile && gemm.tile() != AUTO && !gemm.has_grouped()) {
       check.fault(field, field + " must not be smaller than the tile's " + std::to_string(tile) + ", not " + std::to_string(size));
     }
   };
   at_least_tile("m", gemm.m(), tile_m);
   at_least_tile("n", gemm.n(), tile_n);
   if (gemm.type() == FP4) check.fault("type", "type must be BF16, FP16, TF32, INT8, FP8 or FP32, not FP4");
+  check_products(gemm, check);
   for (const auto& [field, set] : {std::pair{"threads", gemm.has_threads()},
                                    {"k_slices", gemm.has_k_slices()},
-                                   {"split_k", gemm.has_split_k()},
-                                   {"grouped", gemm.has_grouped()}}) {
+                                   {"split_k", gemm.has_split_k()}}) {
     if (set) check.fault(field, std::string(field) + " needs type FP32");
   }
   const uint32_t depth = gemm.type() == TF32 ? 16 : gemm.has_type() && (gemm.type() == INT8 || gemm.type() == FP8) ? 64 : 32;

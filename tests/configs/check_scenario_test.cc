@@ -165,12 +165,17 @@ TEST_F(CheckScenario, ChecksAmpereGemms) {
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 type: FP16 tile_k: 32 stages: 4"), "no error");
   EXPECT_EQ(ampere("m: 64 n: 256 k: 256"), "s.textproto:3:1: m must not be smaller than the tile's 128, not 64");
   EXPECT_EQ(ampere("m: 256 n: 64 k: 256"), "s.textproto:3:8: n must not be smaller than the tile's 128, not 64");
+  EXPECT_EQ(ampere("m: 64 n: 256 k: 256 grouped { groups: 4 layout: BATCHED }"), "no error");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 grouped { groups: 4 }"),
+            "s.textproto:3:24: grouped must be BATCHED and without rows of its own");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 a_repeats: 0"), "s.textproto:3:24: a_repeats must be at least 1, not 0");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 b_repeats: 0"), "s.textproto:3:24: b_repeats must be at least 1, not 0");
   EXPECT_EQ(ampere("m: 256 n: 256"), "s.textproto:2:23: k must be at least 1, not 0");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 type: FP4"),
             "s.textproto:3:22: type must be BF16, FP16, TF32, INT8, FP8 or FP32, not FP4");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 type: TF32 tile_k: 16"), "no error");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 type: INT8 tile_k: 32"), "s.textproto:3:33: tile_k must be one of 64, 128, not 32");
-  for (const char* field : {"threads: 256", "k_slices: 2", "split_k: 2", "grouped { groups: 2 layout: BATCHED }"})
+  for (const char* field : {"threads: 256", "k_slices: 2", "split_k: 2"})
     EXPECT_THAT(ampere("m: 256 n: 256 k: 256 type: BF16 " + std::string(field)), testing::HasSubstr(" needs type FP32")) << field;
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 tile_k: 16"), "s.textproto:3:22: tile_k must be one of 32, 64, not 16");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 32 tile_k: 64"), "s.textproto:3:21: tile_k must not be larger than k (32), not 64");

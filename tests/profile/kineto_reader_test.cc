@@ -49,6 +49,25 @@ TEST(KinetoReader, ReadsLaunchesAndTheirShapes) {
   EXPECT_FALSE(profile->shapes_recorded);
 }
 
+// Of convolutions, the lists among the inputs: padding, stride. Other operators' lists are not kept.
+TEST(KinetoReader, ReadsTheListsOfConvolutions) {
+  for (const std::string name : {"aten::cudnn_convolution", "aten::mm"}) {
+    const std::string op = R"({"ph": "X", "cat": "cpu_op", "name": ")" + name + R"(", "ts": 1, "dur": 1, "args": {"External id": 9, )"
+                           R"("Concrete Inputs": ["", "[0, 1]", "[16, 16]", "[a]", "[1", "True", "[]"]}})";
+    const auto profile = read(trace(op + ",\n" + kernel("f", "1", ", \"External id\": 9")));
+    ASSERT_TRUE(profile) << profile.error().text();
+    const auto& lists = profile->shapes.front().op.lists;
+    if (name == "aten::mm") {
+      EXPECT_TRUE(lists.empty());
+      continue;
+    }
+    ASSERT_EQ(lists.size(), 7);
+    EXPECT_THAT(lists[1], ElementsAre(0, 1));
+    EXPECT_THAT(lists[2], ElementsAre(16, 16));
+    for (const size_t other : {0, 3, 4, 5, 6}) EXPECT_TRUE(lists[other].empty()) << other;
+  }
+}
+
 // The operator may stand behind its kernel; lists of tensors and scalars have no extents.
 TEST(KinetoReader, JoinsKernelsWithTheirOperators) {
   const std::string op =

@@ -84,6 +84,69 @@ TEST(Reading, ABatchOnHopperIsGrouped) {
   EXPECT_EQ(gemm.schedule(), configs::COOPERATIVE);
 }
 
+// Convolutions with recorded tensors: image, filter, padding and stride.
+LaunchShape convolution(const std::string& name, const std::array<uint32_t, 3>& grid, const Inputs& inputs, const Inputs& lists,
+                        bool backward = false) {
+  LaunchShape shape{.name = name, .grid = grid, .block = {128, 1, 1}, .registers_per_thread = 200, .shared_memory_bytes = 81920};
+  shape.op.name = backward ? "aten::convolution_backward" : "aten::cudnn_convolution";
+  shape.op.inputs = inputs;
+  shape.op.lists = lists;
+  return shape;
+}
+
+TEST(Reading, AConvolutionIsAnImplicitProduct) {
+  // 3 channels take a tile of 32 for each of 16 x 16 positions; patches of a vision transformer do not overlap.
+  const Reading patches = read(convolution("cutlass_tensorop_bf16_s16816fprop_optimized_bf16_256x64_32x4_nhwc_align8", {16, 3, 1},
+                                           {{4, 3, 224, 224}, {768, 3, 16, 16}, {}, {}, {}, {}},
+                                           {{}, {}, {0, 0}, {16, 16}, {1, 1}, {}}));
+  EXPECT_EQ(kernel(patches).ampere_gemm().m(), 4 * 14 * 14);
+  EXPECT_EQ(kernel(patches).ampere_gemm().n(), 768);
+  EXPECT_EQ(kernel(patches).ampere_gemm().k(), 256 * 32);
+  EXPECT_EQ(kernel(patches).ampere_gemm().a_repeats(), 1);
+  EXPECT_EQ(kernel(patches).ampere_gemm().tile_m(), 256);
+  EXPECT_EQ(patches.notes.back(), "3 input channels take a tile of 32 for each position of the filter");
+  const std::string xmma = "_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize128x128x16_stage4_warpsize2x2x1_g1_"
+                           "tensor16x8x8_execute_kernel_cudnn";
+  const Inputs forward{{32, 128, 56, 56}, {256, 128, 3, 3}, {}, {}, {}, {}}, lists{{}, {}, {1, 1}, {2, 2}, {1, 1}, {}};
+  const Reading fprop = read(convolution("sm80_xmma_fprop" + xmma, {2, 196, 1}, forward, lists), "a100_sxm");
+  EXPECT_EQ(kernel(fprop).ampere_gemm().m(), 32 * 28 * 28);
+  EXPECT_EQ(kernel(fprop).ampere_gemm().k(), 128 * 9);
+  EXPECT_EQ(kernel(fprop).ampere_gemm().a_repeats(), 2);  // nine positions of every fourth pixel
+  EXPECT_EQ(kernel(fprop).ampere_gemm().type(), configs::TF32);
+  EXPECT_THAT(fprop.reads_as, HasSubstr("tf32 fprop 25088 x 256 x 1152, filter 3 x 3"));
+  const Inputs backward{{32, 256, 28, 28}, {32, 128, 56, 56}, {256, 128, 3, 3}, {}, {}, {}, {}, {}},
+      lists_of_backward{{}, {}, {}, {}, {2, 2}, {1, 1}, {1, 1}, {}};
+  const Reading dgrad = read(convolution("sm80_xmma_dgrad" + xmma, {1, 784, 1}, backward, lists_of_backward, true), "a100_sxm");
+  EXPECT_EQ(kernel(dgrad).ampere_gemm().m(), 32 * 56 * 56);
+  EXPECT_EQ(kernel(dgrad).ampere_gemm().n(), 128);
+  EXPECT_EQ(kernel(dgrad).ampere_gemm().k(), 256 * 9 / 4);
+  EXPECT_EQ(kernel(dgrad).ampere_gemm().a_repeats(), 9);
+  const Reading wgrad = read(convolution("sm80_xmma_wgrad" + xmma, {9, 2, 12}, backward, lists_of_backward, true), "a100_sxm");
+  EXPECT_EQ(kernel(wgrad).ampere_gemm().m(), 256);
+  EXPECT_EQ(kernel(wgrad).ampere_gemm().n(), 128 * 9);
+  EXPECT_EQ(kernel(wgrad).ampere_gemm().k(), (25088 + 11) / 12);
+  EXPECT_EQ(kernel(wgrad).ampere_gemm().grouped().groups(), 12);
+  EXPECT_EQ(kernel(wgrad).ampere_gemm().b_repeats(), 2);
+  const Reading other = read(convolution("sm80_xmma_fprop" + xmma, {3, 7, 1}, forward, lists), "a100_sxm");
+  EXPECT_EQ(other.notes.back(), "grid 3 x 7 x 1 holds no tiling of 25088 x 256 by 128 x 128");
+}
+
+TEST(Reading, AConvolutionWithoutItsTensorsIsOpaque) {
+  const std::string name = "cutlass_tensorop_bf16_s16816fprop_optimized_bf16_256x64_32x4_nhwc_align8";
+  const Inputs inputs{{4, 64, 56, 56}, {64, 64, 3, 3}, {}, {}, {}, {}}, lists{{}, {}, {1, 1}, {1, 1}, {1, 1}, {}};
+  EXPECT_EQ(read(convolution(name, {16, 3, 1}, inputs, lists)).opaque, "");
+  const std::string missing =
+      "image, filter or stride are not recorded, or it is no convolution of two dimensions and one group; record the operators' "
+      "shapes (record_shapes=True), or state sizes (--names)";
+  EXPECT_EQ(read(convolution(name, {16, 3, 1}, {}, {})).opaque, missing);
+  EXPECT_EQ(read(convolution(name, {16, 3, 1}, inputs, {})).opaque, missing);                                       // no stride
+  EXPECT_EQ(read(convolution(name, {16, 3, 1}, {{4, 64, 56, 56}, {64, 32, 3, 3}, {}, {}, {}, {}}, lists)).opaque, missing);  // groups
+  EXPECT_EQ(read(convolution(name, {16, 3, 1}, {{4, 64, 56}, {64, 64, 3}, {}, {}, {}, {}}, lists)).opaque, missing);
+  EXPECT_EQ(read(convolution(name, {16, 3, 1}, {{4, 64, 1, 1}, {64, 64, 9, 9}, {}, {}, {}, {}}, lists)).opaque, missing);
+  EXPECT_EQ(read(convolution(name, {16, 3, 1}, {{0, 64, 56, 56}, {64, 64, 3, 3}, {}, {}, {}, {}}, lists)).opaque,
+            "a matrix of the operator is empty, or larger than any");
+}
+
 TEST(Reading, LoopsOfMmaSync) {
   const Reading exact =
       read("ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x4_tn", {8, 32, 1}, {128, 1, 1}, kProduct, "a100_sxm");

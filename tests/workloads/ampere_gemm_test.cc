@@ -49,7 +49,7 @@ TEST(AmpereGemm, OtherTilesMoveAndComputeTheSameShape) {
     uint32_t m, n, k, stages, warps, most_registers, instructions;
   };
   for (const Tile& tile : {Tile{128, 256, 32, 3, 8, 224, 121}, Tile{128, 256, 64, 3, 8, 232, 232}, Tile{128, 64, 32, 6, 4, 152, 94},
-                           Tile{64, 64, 32, 10, 4, 96, 69}}) {
+                           Tile{64, 64, 32, 10, 4, 96, 69}, Tile{256, 64, 32, 4, 4, 232, 125}}) {
     const uint64_t size = 1024;
     configs::AmpereGemm shape = gemm(size, tile.k, 0);
     shape.set_tile_m(tile.m);
@@ -118,11 +118,42 @@ TEST(AmpereGemm, OtherTypesRunTheSameLoop) {
   }
 }
 
+// A convolution's product reads an activation once for each position of its filter: L2 delivers as many bytes, DRAM fewer.
+TEST(AmpereGemm, RepeatedElementsComeFromDramOnce) {
+  configs::AmpereGemm shape = gemm(1024, 32, 3);
+  const traces::Kernel once = make_ampere_gemm(shape, gpu("a100_sxm")).value();
+  shape.set_a_repeats(9);
+  const traces::Kernel repeated = make_ampere_gemm(shape, gpu("a100_sxm")).value();
+  EXPECT_EQ(bytes_by_stream(repeated), bytes_by_stream(once));
+  const auto dram = [](const traces::Kernel& kernel, size_t stream) {
+    return static_cast<double>(kernel.streams[stream].dram_numerator) / static_cast<double>(kernel.streams[stream].dram_denominator);
+  };
+  EXPECT_NEAR(dram(repeated, 0), dram(once, 0) / 9, 1e-4);
+  EXPECT_EQ(dram(repeated, 1), dram(once, 1));
+  EXPECT_EQ(repeated.streams[0].footprint, once.streams[0].footprint / 9);
+}
+
+// Products of a batch: each has CTAs of its own, and rows beyond its last are computed but not copied.
+TEST(AmpereGemm, ABatchHasTheTilesOfEachProduct) {
+  configs::AmpereGemm shape = gemm(1024, 32, 3);
+  shape.set_m(96);
+  shape.mutable_grouped()->set_groups(4);
+  shape.mutable_grouped()->set_layout(configs::BATCHED);
+  const traces::Kernel kernel = make_ampere_gemm(shape, gpu("a100_sxm")).value();
+  EXPECT_EQ(kernel.ctas(), 4 * 8);
+  const auto bytes = bytes_by_stream(kernel);
+  EXPECT_EQ(bytes.at("A"), 4 * 8 * 96 * 1024 * 2);
+  EXPECT_EQ(bytes.at("B"), 4 * 1024 * 1024 * 2);
+  EXPECT_EQ(bytes.at("C"), 4 * 96 * 1024 * 2);
+  EXPECT_EQ(issued(kernel, "HMMA.16816.F32"), 4 * (128 / 16) * (1024 / 8) * (1024 / 16));
+  EXPECT_EQ(kernel.flops, 4 * 2 * 96 * 1024 * 1024);
+}
+
 TEST(AmpereGemm, WhatIsNotThereFails) {
   EXPECT_EQ(make_ampere_gemm(gemm(1024, 64, 4), gpu("a100_sxm")).error().message,
             "ampere_gemm: a tile of 128 x 128 x 64 with 4 stages was not recorded; expected one of 128 x 128 x 32 with 3 stages, "
             "128 x 128 x 32 with 4 stages, 128 x 128 x 64 with 3 stages, 128 x 256 x 32 with 3 stages, "
-            "128 x 256 x 64 with 3 stages, 128 x 64 x 32 with 6 stages, 64 x 64 x 32 with 10 stages");
+            "128 x 256 x 64 with 3 stages, 256 x 64 x 32 with 4 stages, 128 x 64 x 32 with 6 stages, 64 x 64 x 32 with 10 stages");
   configs::AmpereGemm automatic = gemm(1024, 32, 3);
   automatic.set_tile(configs::AUTO);
   EXPECT_EQ(make_ampere_gemm(automatic, gpu("a100_sxm")).error().message,

@@ -24,6 +24,16 @@ TEST(RasterReuse, PanelsOfTheLastWaveAreStillInL2) {
   EXPECT_EQ(traffic.b, (OperandTraffic{800, 400}));
 }
 
+// A panel with four copies of each element takes a fourth of its bytes in L2 and from DRAM.
+TEST(RasterReuse, RepeatedElementsAreHeldOnce) {
+  Raster raster = small();
+  raster.b_repeats = 4;
+  raster.l2_bytes = 250;
+  const RasterTraffic traffic = raster_traffic(raster).value();
+  EXPECT_EQ(traffic.a, (OperandTraffic{800, 200}));
+  EXPECT_EQ(traffic.b, (OperandTraffic{800, 100}));
+}
+
 TEST(RasterReuse, AWaveThatExceedsL2LeavesNothing) {
   Raster raster = small();
   raster.l2_bytes = 399;

@@ -41,6 +41,7 @@ enum class Field {
   kInputs,
   kTypes,
   kStrides,
+  kLists,
 };
 
 constexpr std::array<std::pair<std::string_view, Field>, 6> kEventFields{{{"ph", Field::kPhase},
@@ -50,7 +51,7 @@ constexpr std::array<std::pair<std::string_view, Field>, 6> kEventFields{{{"ph",
                                                                           {"dur", Field::kDuration},
                                                                           {"tid", Field::kThread}}};
 // "external id", "Input dims" and "Input Types": Kineto of 2021.
-constexpr std::array<std::pair<std::string_view, Field>, 15> kArguments{{{"External id", Field::kExternalId},
+constexpr std::array<std::pair<std::string_view, Field>, 16> kArguments{{{"External id", Field::kExternalId},
                                                                          {"Record function id", Field::kRecord},
                                                                          {"external id", Field::kExternalId},
                                                                          {"device", Field::kDevice},
@@ -64,7 +65,27 @@ constexpr std::array<std::pair<std::string_view, Field>, 15> kArguments{{{"Exter
                                                                          {"Input dims", Field::kInputs},
                                                                          {"Input type", Field::kTypes},
                                                                          {"Input Types", Field::kTypes},
-                                                                         {"Input Strides", Field::kStrides}}};
+                                                                         {"Input Strides", Field::kStrides},
+                                                                         {"Concrete Inputs", Field::kLists}}};
+
+// The whole numbers of a list, "[2, 2]"; none of other texts.
+std::vector<uint64_t> numbers_of(std::string_view text) {
+  constexpr size_t kMostNumbers = 8;
+  std::vector<uint64_t> numbers;
+  if (!text.starts_with('[')) return numbers;
+  const char* at = text.data() + 1;
+  const char* const end = text.data() + text.size();
+  while (at < end && numbers.size() < kMostNumbers) {
+    uint64_t value = 0;
+    const auto [next, error] = std::from_chars(at, end, value);
+    if (error != std::errc()) return {};
+    numbers.push_back(value);
+    at = next;
+    while (at < end && (*at == ',' || *at == ' ')) ++at;
+    if (at < end && *at == ']') return numbers;
+  }
+  return {};
+}
 
 template <typename Fields>
 Field field_of(const Fields& fields, std::string_view key) {
@@ -215,6 +236,8 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
       if (field_ == Field::kCorrelation) event_values_.correlation = whole_number(text);
     } else if (depth_ == list_depth() && field_ == Field::kTypes && event_values_.types.size() < kMostInputs) {
       event_values_.types.emplace_back(text);
+    } else if (depth_ == list_depth() && field_ == Field::kLists && event_values_.lists.size() < kMostInputs) {
+      event_values_.lists.push_back(numbers_of(text));
     }
   }
 

@@ -39,8 +39,10 @@ bool LaunchCollector::add(const TraceEvent& event) {
   if (event.kind == EventKind::kOperator) {
     const auto op = static_cast<uint32_t>(ops_.size());
     // Traces of 2023 and before have no number of the record function of their own: the External id is that number.
+    // Other operators' lists would tell apart calls that launch equal kernels.
+    const bool convolves = event.name.find("conv") != std::string::npos;
     ops_.push_back(
-        {texts_.of({event.name, event.inputs, event.types, event.strides}), event.record.value_or(event.external_id.value_or(0))});
+        {texts_.of({event.name, event.inputs, event.types, event.strides, convolves ? event.lists : decltype(event.lists){}}), event.record.value_or(event.external_id.value_or(0))});
     if (event.external_id) operators_.push_back({*event.external_id, op});
     if (timed) spans_.push_back({threads_.of(event.thread), op, event.ts, event.ts + event.dur});
     return true;
@@ -151,7 +153,7 @@ void LaunchCollector::add_shape(uint32_t configuration, const OperatorText* text
   std::tie(shape.name, shape.grid, shape.block, shape.registers_per_thread, shape.shared_memory_bytes) =
       configurations_.value(configuration);
   if (text == nullptr) return;
-  std::tie(shape.op.name, shape.op.inputs, shape.op.types, shape.op.strides) = *text;
+  std::tie(shape.op.name, shape.op.inputs, shape.op.types, shape.op.strides, shape.op.lists) = *text;
   profile.shapes_recorded = profile.shapes_recorded || !shape.op.inputs.empty();
 }
 

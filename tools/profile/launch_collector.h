@@ -39,6 +39,7 @@ struct TraceEvent {
   std::vector<std::vector<uint64_t>> inputs;
   std::vector<std::string> types;
   std::vector<std::vector<uint64_t>> strides;  // of the inputs
+  std::vector<std::vector<uint64_t>> lists;    // numbers of inputs that are lists
 };
 
 // Says what a kernel or copy lacks that LaunchCollector::add refuses.
@@ -75,7 +76,7 @@ class LaunchCollector {
   // Name, grid, block, registers, shared memory.
   using Configuration = std::tuple<std::string, Extents, Extents, uint32_t, uint32_t>;
   using Lists = std::vector<std::vector<uint64_t>>;
-  using OperatorText = std::tuple<std::string, Lists, std::vector<std::string>, Lists>;  // as the fields of Operator
+  using OperatorText = std::tuple<std::string, Lists, std::vector<std::string>, Lists, Lists>;  // as the fields of Operator
   struct Raw {
     Launch launch;
     uint32_t device = 0;

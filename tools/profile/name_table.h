@@ -7,6 +7,7 @@
 
 #include "configs/diagnostic.h"
 #include "tools/profile/kernel_names.pb.h"
+#include "tools/profile/profile.h"
 
 namespace re2 {
 class RE2;
@@ -18,6 +19,7 @@ namespace warpfold::profile {
 struct NamedKernel {
   const NameRule* rule;
   std::map<std::string, std::string> groups;  // named groups of the pattern that took part in the match; known words translated
+  const Sequence* sequence = nullptr;         // of the rule
 };
 
 // The compiled kernel_names.textproto. Matching takes time linear in the name (RE2).
@@ -36,12 +38,16 @@ class NameTable {
   NameTable& operator=(const NameTable&) = delete;
   NameTable& operator=(NameTable&&) = delete;
 
-  // Returns the first rule whose patterns match the kernel's and its operator's name; `rule` is null if there is none.
+  // Returns the first rule whose patterns match the kernel's and its operator's name, and whose `when` holds for the launch; `rule` is
+  // null if there is none.
+  NamedKernel find(const LaunchShape& shape) const;
   NamedKernel find(const std::string& name, const std::string& operator_name = {}) const;
   // Returns whether the rule's `near` matches the name of another launch.
   bool is_near(const NameRule& rule, const std::string& name) const;
-  // Launches after which the values of a rule's sizes repeat: the least common multiple of their counts.
-  static uint32_t turns(const NameRule& rule);
+  // Launches after which the values of a kernel's sizes repeat: the least common multiple of their counts.
+  static uint32_t turns(const NamedKernel& named);
+  // The first turn whose values of the kernel's sequence are those of `turn`.
+  static uint32_t equal_turn(const NamedKernel& named, uint32_t turn);
 
  private:
   // Patterns of a rule; null: the rule has none.
@@ -51,9 +57,11 @@ class NameTable {
     std::unique_ptr<re2::RE2> near;
   };
   NameTable();
+  const Sequence* sequence_of(const NameRule& rule) const;  // null: it names none
 
   KernelNames names_;
   std::map<std::string, std::string> words_;
+  std::map<std::string, const Sequence*> sequences_;
   std::vector<Patterns> patterns_;      // one per names_.rule
   const NameTable* further_ = nullptr;  // tried if no rule here matches
 };

@@ -26,14 +26,32 @@ std::vector<uint32_t> shapes_near(const NameTable& names, const NameRule& rule, 
   return near;
 }
 
+// The turns of launches, which come in order of their starts.
+class Turns {
+ public:
+  uint32_t of(const NamedKernel& named) {
+    const uint32_t turns = NameTable::turns(named);
+    if (named.sequence == nullptr) return launches_[named.rule]++ % turns;
+    uint32_t& layers = launches_[named.sequence];  // that have ended
+    uint32_t layer = layers;
+    if (named.rule->place() == AT) ++layers;
+    if (named.rule->place() == AFTER) layer += turns - 1;
+    return NameTable::equal_turn(named, layer % turns);
+  }
+
+ private:
+  std::map<const void*, uint32_t> launches_;  // of a rule or a sequence
+};
+
 }  // namespace
 
 void tell_apart(const NameTable& names, Profile& profile) {
-  std::vector<const NameRule*> rules;
-  for (const LaunchShape& shape : profile.shapes) rules.push_back(names.find(shape.name, shape.op.name).rule);
-  if (std::ranges::none_of(rules, [](const NameRule* rule) { return rule != nullptr && rule->sizes() == STATED; })) return;
+  std::vector<NamedKernel> named;
+  for (const LaunchShape& shape : profile.shapes) named.push_back(names.find(shape));
+  const auto stated = [](const NamedKernel& each) { return each.rule != nullptr && each.rule->sizes() == STATED; };
+  if (std::ranges::none_of(named, stated)) return;
   std::map<const NameRule*, std::vector<uint32_t>> near;
-  std::map<const NameRule*, uint32_t> launches;
+  Turns turns;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> known;  // shape, turn, shape of the launch near it
   std::vector<LaunchShape> shapes;
   std::vector<uint32_t> shape_of;
@@ -41,11 +59,11 @@ void tell_apart(const NameTable& names, Profile& profile) {
     const uint32_t shape = profile.launches[l].shape;
     shape_of.push_back(shape);
     if (shape == Launch::kCopy) continue;
-    const NameRule* rule = rules[shape];
+    const NameRule* rule = named[shape].rule;
     uint32_t turn = 0;
     uint32_t neighbour = kNone;
-    if (rule != nullptr && rule->sizes() == STATED) {
-      turn = launches[rule]++ % NameTable::turns(*rule);
+    if (stated(named[shape])) {
+      turn = turns.of(named[shape]);
       if (rule->has_near()) {
         if (!near.contains(rule)) near[rule] = shapes_near(names, *rule, profile);
         neighbour = near[rule][l];

@@ -3,7 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace warpfold::profile {
@@ -14,6 +16,7 @@ struct Operator {
   std::vector<std::vector<uint64_t>> inputs;     // extents; empty: a scalar, a list or an absent tensor
   std::vector<std::string> types;                // "c10::BFloat16"
   std::vector<std::vector<uint64_t>> strides{};  // of each input's extents, in elements; empty: not recorded (Kineto before 2023)
+  std::vector<std::vector<uint64_t>> lists{};    // numbers of each input that is a list, such as [2, 2]; only of convolutions
 };
 
 // A kernel with the shape of its launch. Launches with equal shapes do the same work.
@@ -32,6 +35,16 @@ struct LaunchShape {
 
   uint64_t ctas() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
   uint32_t threads() const { return block[0] * block[1] * block[2]; }
+  // A number by its name in a table of names: grid_x, grid_y, grid_z, ctas, threads, shared_memory_bytes.
+  std::optional<double> number(std::string_view named) const {
+    if (named == "grid_x") return grid[0];
+    if (named == "grid_y") return grid[1];
+    if (named == "grid_z") return grid[2];
+    if (named == "ctas") return static_cast<double>(ctas());
+    if (named == "threads") return threads();
+    if (named == "shared_memory_bytes") return shared_memory_bytes;
+    return std::nullopt;
+  }
 };
 
 // A launch, or a copy by the driver.

@@ -97,6 +97,7 @@ class Reader {
     if (nearest->transposed) {
       std::swap(values_["m"], values_["n"]);
       std::swap(values_["tile_m"], values_["tile_n"]);
+      if (values_.contains("a_repeats") && values_.contains("b_repeats")) std::swap(values_["a_repeats"], values_["b_repeats"]);
     }
     const workloads::RecordedTile& tile = nearest->tile;
     const bool same = number(values_, "tile_m") == tile.m && number(values_, "tile_n") == tile.n &&
@@ -112,9 +113,9 @@ class Reader {
     set("stages", tile.stages);
   }
 
-  // A CTA always multiplies whole tiles, even if it stores only a part.
+  // A CTA always multiplies whole tiles, even if it stores only a part. The generator does so for the products of a batch.
   void fill_tile(const std::string& size, uint32_t tile) {
-    if (number(values_, size) >= tile) return;
+    if (number(values_, size) >= tile || values_.contains("products")) return;
     reading_.notes.push_back(values_[size] + " rows or columns are simulated as the " + std::to_string(tile) + " of a tile");
     set(size, tile);
   }
@@ -123,7 +124,7 @@ class Reader {
     const bool stated = rule_.sizes() == STATED && std::ranges::any_of(rule_.column(), [](const Column& column) {
                           return column.name() == "category" && column.value() == "GEMM";
                         });
-    const bool product = rule_.sizes() == PRODUCT || stated;
+    const bool product = rule_.sizes() == PRODUCT || rule_.sizes() == CONVOLUTION || stated;
     const bool lacks_tile = rule_.settings().find("{tile_m}") != std::string::npos && values_["tile_m"].empty();
     const bool as_traced = on_.traced && !(product && lacks_tile);
     const bool listed = std::ranges::any_of(rule_.column(), [](const Column& column) { return column.name() == "kernel_file"; });
@@ -191,7 +192,7 @@ class Reader {
 }  // namespace
 
 Reading read_launch(const NameTable& names, const LaunchShape& shape, const SimulatedGpu& on, validation::RowMapper& mapper) {
-  const NamedKernel named = names.find(shape.name, shape.op.name);
+  const NamedKernel named = names.find(shape);
   if (named.rule != nullptr) return Reader(named, shape, on, mapper).read();
   Reading reading;
   reading.opaque = "no rule of kernel_names.textproto knows the name";

@@ -58,6 +58,9 @@ class Finder {
       case STATED:
         find_stated();
         break;
+      case CONVOLUTION:
+        find_convolution();
+        break;
       default:
         break;
     }
@@ -327,10 +330,7 @@ class Finder {
 
   std::optional<double> number_named(std::string_view name) const {
     const std::string key(name);
-    const std::map<std::string, double> launch{{"grid_x", shape_.grid[0]},    {"grid_y", shape_.grid[1]},
-                                               {"grid_z", shape_.grid[2]},    {"ctas", static_cast<double>(shape_.ctas())},
-                                               {"threads", shape_.threads()}, {"shared_memory_bytes", shape_.shared_memory_bytes}};
-    if (const auto found = launch.find(key); found != launch.end()) return found->second;
+    if (const auto found = shape_.number(name)) return found;
     const std::map<std::string, double> near{{"near_grid_x", shape_.near_grid[0]},
                                              {"near_grid_y", shape_.near_grid[1]},
                                              {"near_grid_z", shape_.near_grid[2]},
@@ -347,17 +347,100 @@ class Finder {
                                  return std::nullopt;
                                },
                                .known = {}};
-    for (const Size& size : named_.rule->size()) {
+    const auto find = [&](const Size& size) {
       const std::string& value = size.value(static_cast<int>(shape_.turn % static_cast<uint32_t>(size.value_size())));
       const auto number = configs::number_of(value, words);
       if (number && *number >= 1 && *number < static_cast<double>(kLargest) && *number == std::floor(*number)) {
         set(size.name(), static_cast<uint64_t>(*number));
-        continue;
+        return true;
       }
       sizes_.missing = "size " + size.name() + ", " + value + ", is not a whole number from 1 on";
       if (named_.rule->has_near() && !shape_.has_near) sizes_.missing = "no launch near it has the name that its rule expects";
+      return false;
+    };
+    if (named_.sequence != nullptr && !std::ranges::all_of(named_.sequence->size(), find)) return;
+    if (!std::ranges::all_of(named_.rule->size(), find)) return;
+    for (const std::string& condition : named_.rule->check()) {
+      const auto held = configs::holds(condition, words);
+      if (held && *held) continue;
+      sizes_.missing = "grid " + grid_text(shape_) + " is not one of the layer that its turn states: " + condition;
       return;
     }
+  }
+
+  // A convolution's image, filter, result, stride and products, as aten::cudnn_convolution(input, weight, padding, stride, dilation,
+  // groups, ..) and aten::convolution_backward(gradient, input, weight, bias_sizes, stride, ..) record them.
+  struct Convolution {
+    uint64_t images, inputs, height, width, outputs, filter_height, filter_width, result_height, result_width, stride;
+  };
+  std::optional<Convolution> convolution() const {
+    const auto& [inputs, lists] = std::pair<const std::vector<Extents>&, const std::vector<Extents>&>(shape_.op.inputs, shape_.op.lists);
+    const bool backward = shape_.op.name.ends_with("convolution_backward");
+    const size_t input = backward ? 1 : 0, stride = backward ? 4 : 3, padding = backward ? 5 : 2, dilation = backward ? 6 : 4;
+    if (inputs.size() < input + 2 || lists.size() <= std::max({stride, padding, dilation})) return std::nullopt;
+    const Extents &image = inputs[input], &filter = inputs[input + 1];
+    if (image.size() != 4 || filter.size() != 4 || image[1] != filter[1]) return std::nullopt;  // two dimensions, one group
+    for (const size_t list : {stride, padding, dilation}) {
+      if (lists[list].size() != 2) return std::nullopt;
+    }
+    Extents result;
+    for (const size_t d : {0, 1}) {
+      const uint64_t reach = product(lists[dilation][d], filter[2 + d] - 1) + 1, padded = image[2 + d] + 2 * lists[padding][d];
+      if (filter[2 + d] == 0 || lists[stride][d] == 0 || padded < reach) return std::nullopt;
+      result.push_back((padded - reach) / lists[stride][d] + 1);
+    }
+    return Convolution{image[0],  image[1],  image[2],  image[3],  filter[0],
+                       filter[2], filter[3], result[0], result[1], product(lists[stride][0], lists[stride][1])};
+  }
+
+  // An implicit product, NVIDIA/cutlass @03447b6, media/docs/implicit_gemm_convolution.md and
+  // include/cutlass/conv/conv2d_problem_size.h (implicit_gemm_k_iterations): each position of the filter takes whole tiles of channels.
+  void find_convolution() {
+    const auto found = convolution();
+    if (!found) {
+      sizes_.missing = "image, filter or stride are not recorded, or it is no convolution of two dimensions and one group; record the "
+                       "operators' shapes (record_shapes=True), or state sizes (--names)";
+      return;
+    }
+    const Convolution& of = *found;
+    const uint64_t tile_k = std::max<uint64_t>(group("tile_k"), 1), positions = product(of.filter_height, of.filter_width);
+    const auto whole = [&](uint64_t channels) { return rounded_up(channels, tile_k) * tile_k; };
+    const uint64_t pixels = product(of.images, product(of.height, of.width)),
+                   results = product(of.images, product(of.result_height, of.result_width));
+    const std::string& pass = named_.groups.at("pass");
+    uint64_t m = results, n = of.outputs, k = product(positions, whole(of.inputs));
+    uint64_t a_repeats = std::max<uint64_t>(positions / of.stride, 1), b_repeats = 1;
+    if (pass == "dgrad") {
+      m = pixels;
+      n = of.inputs;
+      // With strides, a pixel has a product with its own positions only.
+      k = rounded_up(product(positions, whole(of.outputs)), of.stride);
+      a_repeats = positions;
+    } else if (pass == "wgrad") {
+      m = of.outputs;
+      n = product(positions, of.inputs);
+      k = results;
+      std::swap(a_repeats, b_repeats);
+    }
+    if (std::ranges::any_of(std::array{m, n, k}, [](uint64_t size) { return size == 0 || size >= kLargest; })) {
+      sizes_.missing = "a matrix of the operator is empty, or larger than any";
+      return;
+    }
+    const uint64_t parts = std::max<uint32_t>(shape_.grid[2], 1);
+    if (of.inputs % tile_k != 0 && pass == "fprop")
+      note(text(of.inputs) + " input channels take a tile of " + text(tile_k) + " for each position of the filter");
+    set("m", m);
+    set("n", n);
+    set("k", rounded_up(k, parts));
+    set("products", parts);
+    set("a_repeats", a_repeats);
+    set("b_repeats", b_repeats);
+    set("filter_height", of.filter_height);
+    set("filter_width", of.filter_width);
+    sizes_.grid_fits = fits(m, n, parts) || fits(n, m, parts);
+    if (!sizes_.grid_fits)
+      note("grid " + grid_text(shape_) + " holds no tiling of " + text(m) + " x " + text(n) + " by " + text(group("tile_m")) + " x " +
+           text(group("tile_n")));
   }
 
   // Tensors are batch x tokens x heads x head_dim, as in FlashAttention.

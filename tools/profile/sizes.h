@@ -15,7 +15,7 @@ struct Sizes {
   std::map<std::string, std::string> values;
   std::vector<std::string> notes;  // the size is known only to within a tile; or grid and sizes disagree
   std::string missing;             // the reason if there are none
-  bool grid_fits = false;          // PRODUCT: the tiles of the name cover the product in the launch's grid
+  bool grid_fits = false;          // PRODUCT, CONVOLUTION: the tiles of the name cover the product in the launch's grid
 };
 
 // Returns the sizes of the operator's tensors if the trace has them, otherwise the sizes that follow from the grid:
@@ -28,6 +28,7 @@ struct Sizes {
 //              Without the operator's strides: the extents of its tensors, or else a CTA's elements and the CTAs, densely.
 //   ROWS       missing without the operator's first tensor. Checked: no more than two rows per warp.
 //   TILES      columns of grid.x tiles, rows of grid.y tiles, whatever the operator says.
+//   CONVOLUTION  missing without the operator's image, filter and stride. Checked: as PRODUCT.
 //   STATED     the rule's expressions of the launch and the launch near it. Missing if one is no whole number from 1 on.
 //   ATTENTION  queries of whole tiles, batch and heads of grid.y and grid.z. Checked: the grid's three extents.
 Sizes sizes_of(const NamedKernel& named, const LaunchShape& shape);

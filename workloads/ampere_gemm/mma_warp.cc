@@ -1,5 +1,7 @@
 #include "workloads/ampere_gemm/mma_warp.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "isa/block_border.h"
@@ -21,6 +23,11 @@ constexpr uint32_t kFirstAccumulator = 4;  // the same in all recordings
 
 // First register behind the accumulators. The main loop uses it for fragments.
 uint32_t scratch(const Plan& plan) { return kFirstAccumulator + plan.tile.accumulators; }
+
+// Bytes of a warp's copy that lie within its matrix.
+uint32_t bytes_of_copy(const Plan& plan, bool b) {
+  return std::max(1U, static_cast<uint32_t>(std::lround(kCopyBytes * (b ? plan.filled_n() : plan.filled_m()))));
+}
 
 uint16_t threads(const Plan& plan) { return static_cast<uint16_t>(plan.tile.warps * 32); }
 
@@ -58,7 +65,7 @@ std::vector<isa::Instruction> with_effects(const isa::Architecture& architecture
     switch (architecture.info(instruction).behaviour) {
       case isa::Behaviour::kCopyAsync:
         if (copies) {
-          effect.bytes = kCopyBytes;
+          effect.bytes = bytes_of_copy(plan, is_of_b(plan, copy));
           effect.stream = is_of_b(plan, copy) ? AmpereGemmStreams::kB : AmpereGemmStreams::kA;
         } else {
           instruction.guard = {.present = true, .negated = true};
@@ -101,7 +108,7 @@ void add_copies(Code& code, const Plan& plan) {
     const bool b = is_of_b(plan, i);
     const std::string offset = immediate((b ? of_b++ : of_a++) * kCopyBytes * plan.tile.warps);
     code.add(line({"LDGSTS.E.BYPASS.LTC128B.128 [", b ? at.b_shared : at.a_shared, "+", offset, "], [", b ? at.b : at.a, ".64]"}),
-             {.bytes = kCopyBytes, .stream = b ? AmpereGemmStreams::kB : AmpereGemmStreams::kA});
+             {.bytes = bytes_of_copy(plan, b), .stream = b ? AmpereGemmStreams::kB : AmpereGemmStreams::kA});
   }
   code.add("LDGDEPBAR", {.commit = true});
   code.add(line({"IADD3 ", at.a, ", P0, ", at.a, ", 0x40, RZ"})).add(line({"IADD3 ", at.b, ", P1, ", at.b, ", 0x40, RZ"}));
@@ -159,13 +166,14 @@ traces::Block epilogue(const isa::Architecture& architecture, const Plan& plan) 
   code.add(line({"IMAD.MOV.U32 ", address, ", RZ, RZ, UR4"})).add(line({"IMAD.MOV.U32 ", high, ", RZ, RZ, UR5"}));
   code.add(line({"IMAD.WIDE.U32 ", address, ", ", thread, ", 0x4, ", address}));
   const bool packs = plan.result_bytes() == 2;
+  const double filled = plan.filled_m() * plan.filled_n();
   for (uint32_t i = 0; packs && i < plan.tile.accumulators; i += 2) {
     const std::string low = general(kFirstAccumulator + i);
     code.add(line({pack, low, ", ", general(kFirstAccumulator + i + 1), ", ", low}));
   }
   for (uint32_t i = 0; i < plan.tile.accumulators; i += 2) {
     code.add(line({packs ? "STG.E [" : "STG.E.64 [", address, ".64+", immediate(i * 64), "], ", general(kFirstAccumulator + i)}),
-             {.bytes = 2 * plan.result_bytes() * 32, .stream = AmpereGemmStreams::kC});
+             {.bytes = std::max(1U, static_cast<uint32_t>(std::lround(2 * plan.result_bytes() * 32 * filled))), .stream = AmpereGemmStreams::kC});
   }
   code.add("EXIT");
   return block_of(code);

@@ -16,6 +16,7 @@ constexpr std::array kRecorded{
     RecordedTile{.m = 128, .n = 128, .k = 64, .stages = 3, .warps = 4, .accumulators = 128, .addresses = 212, .alternating = true},
     RecordedTile{.m = 128, .n = 256, .k = 32, .stages = 3, .warps = 8, .accumulators = 128, .addresses = 210},
     RecordedTile{.m = 128, .n = 256, .k = 64, .stages = 3, .warps = 8, .accumulators = 128, .addresses = 220},
+    RecordedTile{.m = 256, .n = 64, .k = 32, .stages = 4, .warps = 4, .accumulators = 128, .addresses = 220},
     RecordedTile{.m = 128, .n = 64, .k = 32, .stages = 6, .warps = 4, .accumulators = 64, .addresses = 136},
     RecordedTile{.m = 64, .n = 64, .k = 32, .stages = 10, .warps = 4, .accumulators = 32, .addresses = 82},
 };
@@ -79,6 +80,9 @@ Expected<AmpereGemmPlan> plan_ampere_gemm(const configs::AmpereGemm& gemm) {
   asked.n = gemm.tile_n() != 0 ? gemm.tile_n() : 128;
   AmpereGemmPlan plan{
       gemm.m(), gemm.n(), gemm.k(), type, {}, gemm.rasterisation() == configs::ALONG_M, gemm.swizzle() != 0 ? gemm.swizzle() : 8};
+  plan.a_repeats = std::max(gemm.a_repeats(), 1U);
+  plan.b_repeats = std::max(gemm.b_repeats(), 1U);
+  plan.products = std::max<uint64_t>(gemm.grouped().groups(), 1);
   asked.k = gemm.tile_k() != 0 ? gemm.tile_k() * plan.operand_bytes() / AmpereGemmPlan::kElementBytes : 32;
   asked.stages = gemm.stages();
   const auto* found = std::ranges::find_if(kRecorded, [&](const RecordedTile& tile) {

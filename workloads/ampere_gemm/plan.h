@@ -22,11 +22,13 @@ struct RecordedTile {
 
 // A GEMM by mma.sync with every default filled in.
 struct AmpereGemmPlan {
-  uint64_t m, n, k;
+  uint64_t m, n, k;  // of a product
   configs::ElementType type;
   RecordedTile tile;
   bool along_m;
   uint32_t swizzle;
+  uint32_t a_repeats = 1, b_repeats = 1;  // copies of an element in the operands; DRAM delivers one
+  uint64_t products = 1;                  // of a batched GEMM
 
   // The loops were recorded for 16-bit operands, and tile.k counts 16-bit elements. The mma.sync instructions of the other types
   // take operands in equally many registers (PTX ISA: m16n8k8 of TF32, m16n8k32 of 8 bits), so the loop differs only in the
@@ -40,6 +42,10 @@ struct AmpereGemmPlan {
   uint32_t result_bytes() const { return type == configs::TF32 || type == configs::INT8 ? 4 : 2; }
   uint32_t tile_k() const { return tile.k * kElementBytes / operand_bytes(); }
   uint64_t k_tiles() const { return (k + tile_k() - 1) / tile_k(); }
+  // The share of the tiles' rows and columns that lies within the matrices of a batched GEMM. assumed: rows and columns beyond a single
+  // product's are copied as the others.
+  double filled_m() const { return products == 1 ? 1 : static_cast<double>(m) / static_cast<double>(tiles_m() * tile.m); }
+  double filled_n() const { return products == 1 ? 1 : static_cast<double>(n) / static_cast<double>(tiles_n() * tile.n); }
   uint32_t a_bytes() const { return tile.m * tile.k * kElementBytes; }  // per stage
   uint32_t b_bytes() const { return tile.n * tile.k * kElementBytes; }
   uint32_t stage_bytes() const { return a_bytes() + b_bytes(); }

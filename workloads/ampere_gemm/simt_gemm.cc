@@ -28,6 +28,8 @@ Expected<RasterTraffic> traffic(const Plan& plan, const configs::Gpu& gpu, uint3
   raster.concurrent_clusters = uint64_t{resident} * gpu.sm_count();
   raster.a_panel_bytes = panel_bytes(plan.tile_m, plan.part_k(), plan.filled_m());
   raster.b_panel_bytes = panel_bytes(plan.tile_n, plan.part_k(), plan.filled_n());
+  raster.a_repeats = plan.a_repeats;
+  raster.b_repeats = plan.b_repeats;
   raster.l2_bytes = gpu.l2().bytes();
   return raster_traffic(raster);
 }
@@ -39,6 +41,8 @@ std::string describe(const Plan& plan) {
   if (plan.slices > 1) text << " k_slices=" << plan.slices;
   if (plan.parts > 1) text << " split_k=" << plan.parts;
   if (plan.products > 1) text << " groups=" << plan.products;
+  if (plan.a_repeats > 1) text << " a_repeats=" << plan.a_repeats;
+  if (plan.b_repeats > 1) text << " b_repeats=" << plan.b_repeats;
   text << (plan.along_m ? " along_m" : " along_n") << " swizzle=" << plan.swizzle;
   return text.str();
 }
@@ -69,8 +73,8 @@ Expected<traces::Kernel> make_simt_gemm(const configs::AmpereGemm& gemm, const c
   const auto bytes = traffic(*plan, gpu, resident);
   if (!bytes) return fail("ampere_gemm: " + bytes.error().message);
   const uint64_t word = Plan::kWordBytes * plan->products;
-  kernel.streams = {read_stream("A", bytes->a, 1, word * plan->m * plan->k),
-                    read_stream("B", bytes->b, 1, word * plan->n * plan->k),
+  kernel.streams = {read_stream("A", bytes->a, 1, word * plan->m * plan->k / plan->a_repeats),
+                    read_stream("B", bytes->b, 1, word * plan->n * plan->k / plan->b_repeats),
                     {"C", true, 1, 1, word * plan->m * plan->n * plan->parts}};
   return kernel;
 }

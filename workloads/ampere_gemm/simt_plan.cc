@@ -49,6 +49,8 @@ Expected<SimtGemmPlan> plan_simt_gemm(const configs::AmpereGemm& gemm, bool asyn
   plan.stages = async ? (gemm.stages() != 0 ? gemm.stages() : kAsyncStages) : 2;
   plan.along_m = gemm.rasterisation() == configs::ALONG_M;
   plan.swizzle = gemm.swizzle() != 0 ? gemm.swizzle() : 8;
+  plan.a_repeats = std::max(gemm.a_repeats(), 1U);
+  plan.b_repeats = std::max(gemm.b_repeats(), 1U);
   const uint32_t sums = plan.tile_m * plan.tile_n * plan.slices;
   const auto* found = std::ranges::find(kThreadTiles, sums / plan.threads, &ThreadTile::sums);
   const bool whole = sums % plan.threads == 0 && plan.threads % (32 * plan.slices) == 0;

@@ -40,12 +40,14 @@ class Order {
 
 // Panels of one operand: the wave of each panel's last use, and its residency in L2.
 struct Panels {
-  uint64_t bytes;
+  uint64_t requested;  // bytes of a panel
+  uint64_t bytes;      // of its distinct elements, which L2 holds
   std::vector<uint64_t> last_wave;  // 0: never
   std::vector<bool> resident;
   OperandTraffic traffic;
 
-  Panels(uint64_t count, uint64_t panel_bytes) : bytes(panel_bytes), last_wave(count), resident(count) {}
+  Panels(uint64_t count, uint64_t panel_bytes, uint32_t repeats)
+      : requested(panel_bytes), bytes(panel_bytes / repeats), last_wave(count), resident(count) {}
 };
 
 struct Use {
@@ -99,7 +101,7 @@ class Cache {
 };
 
 void touch(Panels& panels, uint64_t index, uint64_t wave, std::vector<Use>& uses) {
-  panels.traffic.requested += panels.bytes;
+  panels.traffic.requested += panels.requested;
   if (panels.last_wave[index] == wave) return;
   panels.last_wave[index] = wave;
   uses.push_back({&panels, index, wave});
@@ -114,8 +116,8 @@ Expected<RasterTraffic> raster_traffic(const Raster& raster) {
     return fail("more than " + std::to_string(kMostClusters) + " clusters of tiles: " + std::to_string(raster.clusters_m) + " x " +
                 std::to_string(raster.clusters_n));
   }
-  Panels a(raster.clusters_m * raster.cluster_m, raster.a_panel_bytes);
-  Panels b(raster.clusters_n * raster.cluster_n, raster.b_panel_bytes);
+  Panels a(raster.clusters_m * raster.cluster_m, raster.a_panel_bytes, raster.a_repeats);
+  Panels b(raster.clusters_n * raster.cluster_n, raster.b_panel_bytes, raster.b_repeats);
   Cache cache(raster.l2_bytes);
   const Order order(raster);
   uint64_t wave = 0;

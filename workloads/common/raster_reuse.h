@@ -21,6 +21,9 @@ struct Raster {
   uint64_t a_panel_bytes = 0;        // tile_m rows of A over all of K
   uint64_t b_panel_bytes = 0;        // tile_n columns of B over all of K
   uint64_t l2_bytes = 0;
+  // Copies of each element in an operand's panel: L2 delivers all of them, and holds and reads from DRAM one.
+  uint32_t a_repeats = 1;
+  uint32_t b_repeats = 1;
 };
 
 // Bytes of one operand over the whole launch.

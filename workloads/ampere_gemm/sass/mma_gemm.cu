@@ -1,5 +1,5 @@
 // C[m, n] = A[m, k] B[n, k]^T in half precision by mma.sync, k in steps of 32 or 64 through a ring of cp.async. The recordings
-// beside this file are the main loops of 128 x 256, 128 x 64 and 64 x 64. To make one: nvcc -std=c++17 -O3 --use_fast_math
+// beside this file are the main loops of 128 x 256, 256 x 64, 128 x 64 and 64 x 64. To make one: nvcc -std=c++17 -O3 --use_fast_math
 // -arch=sm_80 -cubin mma_gemm.cu, nvdisasm -c -hex, `warpfold import` and `warpfold trace dump`; take the first loop of the dump.
 #include <cuda_fp16.h>
 
@@ -120,5 +120,6 @@ __device__ inline void gemm(const __half* a, const __half* b, __half* c, int m, 
 
 KERNEL(64, 64, 32, 32, 32, 10)
 KERNEL(128, 64, 32, 64, 32, 6)
+KERNEL(256, 64, 32, 64, 64, 4)
 KERNEL(128, 256, 32, 64, 64, 3)
 KERNEL(128, 256, 64, 64, 64, 3)
