@@ -49,7 +49,7 @@ TEST(KinetoReader, ReadsLaunchesAndTheirShapes) {
   EXPECT_FALSE(profile->shapes_recorded);
 }
 
-// The operator may stand behind its kernel; lists of tensors and scalars have no extents.
+// The operator may stand behind its kernel; scalars have no extents, and the tensors of the first list stand apart.
 TEST(KinetoReader, JoinsKernelsWithTheirOperators) {
   const std::string op =
       R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 1, "args": {"External id": 9, )"
@@ -66,6 +66,31 @@ TEST(KinetoReader, JoinsKernelsWithTheirOperators) {
   EXPECT_EQ(profile->shapes[1].op.name, "");
   EXPECT_TRUE(profile->shapes_recorded);
   EXPECT_EQ(profile->operators_found, 1) << "the second launch of f takes the operator of the first";
+}
+
+// A list's extents and strides are nested once more. Numbers count where they are axes: of other operators they would tell apart
+// launches that do the same work.
+TEST(KinetoReader, ReadsTheFirstListAndTheAxes) {
+  const auto op = [](const std::string& name, const std::string& id, const std::string& value) {
+    return R"({"ph": "X", "cat": "cpu_op", "name": ")" + name + R"(", "ts": 1, "dur": 1, "args": {"External id": )" + id +
+           R"(, "Input Dims": [[[1, 2], [3, 4]], [], [[7]], [5]], "Input Strides": [[[2, 1], [4, 1]], [], [[8]], [1]], )"
+           R"("Concrete Inputs": ["", ")" +
+           value + R"(", "", ""]}},)";
+  };
+  const auto launch = [](const std::string& id) { return kernel("f", "5", ", \"External id\": " + id); };
+  const auto profile = read(trace(op("aten::cat", "1", "-1") + op("aten::fill_", "2", "0.5") + op("aten::fill_", "3", "0.7") +
+                                  op("aten::sum", "4", std::string(70, '1')) + launch("1") + "," + launch("2") + "," + launch("3") +
+                                  "," + launch("4")));
+  ASSERT_TRUE(profile) << profile.error().text();
+  ASSERT_EQ(profile->shapes.size(), 3);
+  const Operator& cat = profile->shapes[0].op;
+  EXPECT_THAT(cat.inputs, ElementsAre(ElementsAre(), ElementsAre(), ElementsAre(), ElementsAre(5)));
+  EXPECT_THAT(cat.list, ElementsAre(ElementsAre(1, 2), ElementsAre(3, 4)));
+  EXPECT_THAT(cat.list_strides, ElementsAre(ElementsAre(2, 1), ElementsAre(4, 1)));
+  EXPECT_THAT(cat.values, ElementsAre("", "-1", "", ""));
+  EXPECT_THAT(profile->shapes[1].op.values, ElementsAre());
+  EXPECT_EQ(profile->launches[1].shape, profile->launches[2].shape);
+  EXPECT_THAT(profile->shapes[2].op.values, ElementsAre("", "", "", "")) << "a text that is too long for axes";
 }
 
 // Releases write the number 0, equal numbers of both kinds, numbers beyond 32 bits and numbers as strings.

@@ -241,6 +241,53 @@ TEST(Reading, StridedPassesByTheirFunctors) {
                   .has_elementwise());
 }
 
+// Names of [TL] with the listing of each: extents and strides by the name, rows by the operator's axes.
+TEST(Reading, KernelsWithAnAxis) {
+  const std::string space = "void at::native::(anonymous namespace)::";
+  LaunchShape cat{
+      .name = space + "CatArrayBatchedCopy<at::native::(anonymous namespace)::OpaqueType<2u>, unsigned int, 4, 64, 64>(int)",
+      .grid = {264, 2, 1},
+      .block = {512, 1, 1},
+      .registers_per_thread = 25,
+      .op = {}};
+  cat.op = {.name = "aten::cat", .inputs = {{}, {}}, .types = {"TensorList", "Scalar"}};
+  EXPECT_EQ(read(cat).opaque, "lists of tensors are not recorded");
+  cat.op.list = {{16, 16, 559, 32}, {16, 16, 559, 32}};
+  cat.op.list_strides = {{286208, 32, 512, 1}, {572416, 64, 1024, 1}};
+  cat.op.values = {"", "-1"};
+  const Reading joined = read(cat);
+  EXPECT_EQ(joined.reads_as, "2 tensors to 9158656 x 2 bytes");
+  EXPECT_EQ(field(joined, "variant"), "4");
+  EXPECT_EQ(kernel(joined).footprint().registers_per_thread(), 25);
+  EXPECT_EQ(joined.run->scenario.gpu().clock_mhz(), 1980);
+  for (const auto& [name, variant] : {std::pair{"_contig<float, unsigned int, 4, 128, 1>", "8"},
+                                      {"_aligned16_contig<float, unsigned int, 4, 128, 1>", "12"},
+                                      {"<float, unsigned int, 4, 128, 1>", "8"}}) {
+    cat.name = space + "CatArrayBatchedCopy" + name + "(int)";
+    EXPECT_EQ(field(read(cat), "variant"), variant) << name;
+  }
+  LaunchShape mean{
+      .name =
+          "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float, float, "
+          "float>, unsigned int, float, 4> >(int)",
+      .grid = {559, 1, 1},
+      .block = {32, 16, 1},
+      .op = {}};
+  EXPECT_EQ(read(mean).opaque, "which extents it reduces is not recorded");
+  mean.op = {.name = "aten::mean", .inputs = {{16, 559, 1024}, {}}, .types = {"float", "ScalarList"}};
+  mean.op.values = {"", "[-1]"};
+  EXPECT_EQ(kernel(read(mean)).listing().path(), "torch_sm_80.sass");
+  EXPECT_EQ(read(mean).reads_as, "sums of 8944 rows of 1024");
+  LaunchShape gather{.name = space + "indexSelectLargeIndex<c10::BFloat16, long, unsigned int, 2, 2, -2, true>(int)",
+                     .grid = {1056, 1, 1},
+                     .block = {128, 1, 1},
+                     .op = {}};
+  gather.op = {
+      .name = "aten::index_select", .inputs = {{151936, 1024}, {}, {8944}}, .types = {"c10::BFloat16", "Scalar", "long int"}};
+  EXPECT_EQ(kernel(read(gather)).listing().description().function(), "torch_index_select_half_word");
+  EXPECT_THAT(read(gather).notes, testing::ElementsAre("the rows that it reads are distinct"));
+}
+
 // Passes run at the highest clock; of another GPU the library's kernel is taken.
 TEST(Reading, PassesAndOtherGpus) {
   const Reading pass = read("void vectorized_elementwise_kernel<4, FillFunctor<float>, at::detail::Array<char*, 1> >(int)",

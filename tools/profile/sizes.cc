@@ -11,18 +11,13 @@
 #include <string_view>
 
 #include "configs/expression.h"
+#include "tools/profile/axis_sizes.h"
+#include "tools/profile/extents.h"
 #include "tools/profile/strided.h"
 
 namespace warpfold::profile {
 namespace {
 
-using Extents = std::vector<uint64_t>;
-
-constexpr uint64_t kLargest = uint64_t{1} << 40;  // upper limit of a size; products of hostile extents saturate here
-
-uint64_t product(uint64_t one, uint64_t other) { return other == 0 || one <= kLargest / other ? one * other : kLargest; }
-uint64_t elements_of(const Extents& extents) { return std::accumulate(extents.begin(), extents.end(), uint64_t{1}, product); }
-uint64_t rounded_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 std::string text(uint64_t value) { return std::to_string(value); }
 
 std::string grid_text(const LaunchShape& shape) {
@@ -48,8 +43,8 @@ class Finder {
         find_rows();
         break;
       case TILES:
-        set("columns", product(shape_.grid[0], group("tile")));
-        set("rows", product(shape_.grid[1], group("tile")));
+        set("columns", size_product(shape_.grid[0], group("tile")));
+        set("rows", size_product(shape_.grid[1], group("tile")));
         break;
       case ATTENTION:
         find_attention();
@@ -57,9 +52,23 @@ class Finder {
       case STATED:
         find_stated();
         break;
+      case CONCATENATION:
+        find_concatenation(named_, shape_, bytes_of_type(), sizes_);
+        break;
+      case REDUCTION:
+        find_reduction(named_, shape_, sizes_);
+        break;
+      case GATHER:
+        find_gather(shape_, bytes_of_type(), sizes_);
+        break;
+      case ROTARY:
+        find_rotary(shape_, sizes_);
+        break;
       default:
         break;
     }
+    if (bytes_of_type() == 4) sizes_.values["suffix"] = "_fp32";  // of launch descriptions
+    sizes_.values.try_emplace("suffix", "");
     return std::move(sizes_);
   }
 
@@ -70,7 +79,7 @@ class Finder {
     const auto found = named_.groups.find(name);
     uint64_t value = 0;
     if (found != named_.groups.end()) std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
-    return std::min(value, kLargest);
+    return std::min(value, kLargestSize);
   }
 
   // The operator's tensors that have extents.
@@ -111,7 +120,7 @@ class Finder {
     }
     const auto [batch, m, n, k] = *product_of;
     for (const uint64_t size : {batch, m, n, k}) {
-      if (size == 0 || size >= kLargest) {
+      if (size == 0 || size >= kLargestSize) {
         sizes_.missing = "a matrix of the operator is empty, or larger than any";
         return;
       }
@@ -173,6 +182,10 @@ class Finder {
                                       {"fp32", 4},
                                       {"float", 4},
                                       {"int", 4},
+                                      {"OpaqueType<1", 1},
+                                      {"OpaqueType<2", 2},
+                                      {"OpaqueType<4", 4},
+                                      {"OpaqueType<8", 8},
                                       {"bf16", 2},
                                       {"fp16", 2},
                                       {"BFloat16", 2},
@@ -189,7 +202,7 @@ class Finder {
   void find_elements() {
     // ATen, aten/src/ATen/native/cuda/thread_constants.h @v2.4: thread_work_size 4.
     constexpr uint64_t kOfThread = 4, kMostOfThread = 32;
-    const uint64_t threads = product(shape_.ctas(), shape_.threads());
+    const uint64_t threads = size_product(shape_.ctas(), shape_.threads());
     const std::vector<Extents> all = tensors();
     auto elements = broadcast(all);
     uint64_t arrays = named_.rule->arrays() != 0 ? named_.rule->arrays() : group("arrays");
@@ -207,7 +220,7 @@ class Finder {
       each = stated;
     }
     if (!elements) {
-      elements = product(threads, each);
+      elements = size_product(threads, each);
       note("the size follows from the grid, within a CTA");
     }
     if (arrays == 0 || arrays > 3) {
@@ -234,7 +247,7 @@ class Finder {
 
   // The kernel's own loops over the operator's tensors, if the grid has as many elements; else dense ones.
   StridedPass strided_pass(size_t arguments, uint64_t of_cta) {
-    const uint64_t threads = product(shape_.ctas(), shape_.threads());
+    const uint64_t threads = size_product(shape_.ctas(), shape_.threads());
     const uint64_t each = of_cta / std::max<uint64_t>(shape_.threads(), 1);
     const auto fits = [&](uint64_t elements) { return elements != 0 && rounded_up(elements, of_cta) * of_cta == threads * each; };
     if (auto recorded = strided_pass_of(shape_.op, arguments); recorded && fits(elements_of(recorded->extents))) return *recorded;
@@ -253,7 +266,7 @@ class Finder {
     uint64_t stride = 1;
     for (const uint64_t extent : dense.extents) {
       strides.push_back(stride);
-      stride = product(stride, extent);
+      stride = size_product(stride, extent);
     }
     dense.strides.assign(arguments + 1, strides);
     return dense;
@@ -264,7 +277,7 @@ class Finder {
     constexpr size_t kMostLoops = 6;  // of torch_strided_*.textproto
     const uint64_t bytes = bytes_of_type(), each = group("each");
     const size_t arguments = named_.rule->arrays() - 1;
-    const StridedPass pass = strided_pass(arguments, product(shape_.threads(), each));
+    const StridedPass pass = strided_pass(arguments, size_product(shape_.threads(), each));
     const uint64_t elements = elements_of(pass.extents);
     if (pass.extents.size() > kMostLoops || elements >= uint64_t{1} << 31) {
       sizes_.missing = "a strided pass of more than six loops, or of 2^31 elements, has no launch description";
@@ -315,8 +328,8 @@ class Finder {
     const uint64_t bytes = std::max<uint64_t>(bytes_of_type(), 1),
                    begin = columns * bytes % kVectorBytes == 0 ? 0 : kVectorBytes / 2;
     set("begin", begin);
-    set("pitch", rounded_up(product(columns, bytes) + begin, kVectorBytes) * kVectorBytes / bytes);
-    if (rows > product(shape_.ctas(), std::max<uint64_t>(1, shape_.threads() / kWarp)) * 2)
+    set("pitch", rounded_up(size_product(columns, bytes) + begin, kVectorBytes) * kVectorBytes / bytes);
+    if (rows > size_product(shape_.ctas(), std::max<uint64_t>(1, shape_.threads() / kWarp)) * 2)
       note("grid " + grid_text(shape_) + " has fewer warps than half of the " + text(rows) + " rows");
   }
 
@@ -345,7 +358,7 @@ class Finder {
     for (const Size& size : named_.rule->size()) {
       const std::string& value = size.value(static_cast<int>(shape_.turn % static_cast<uint32_t>(size.value_size())));
       const auto number = configs::number_of(value, words);
-      if (number && *number >= 1 && *number < static_cast<double>(kLargest) && *number == std::floor(*number)) {
+      if (number && *number >= 1 && *number < static_cast<double>(kLargestSize) && *number == std::floor(*number)) {
         set(size.name(), static_cast<uint64_t>(*number));
         continue;
       }
@@ -374,9 +387,9 @@ class Finder {
       return;
     }
     set("batch", shape_.grid[1]);
-    set("queries", product(shape_.grid[0], tile));
+    set("queries", size_product(shape_.grid[0], tile));
     set("heads", shape_.grid[2]);
-    set("keys", product(shape_.grid[0], tile));
+    set("keys", size_product(shape_.grid[0], tile));
     set("kv_heads", shape_.grid[2]);
     note("queries follow from the grid, within a tile; assumed: as many keys, and heads that share none");
   }
