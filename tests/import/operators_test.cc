@@ -311,6 +311,49 @@ TEST(Operators, SoftmaxOfDenseRowsIsSampled) {
   EXPECT_NEAR(static_cast<double>(traces::issued_instructions(many->kernel)), expected, 0.01 * expected);
 }
 
+// Indices are divided by extents that the importer does not know: answers state the sectors. An input whose lanes read a sector
+// each reads every sector as often as it has elements. A vector's elements are stored one by one.
+TEST(Operators, ConcatenateByDivisions) {
+  constexpr uint64_t kEach = 4579328;
+  for (const std::string type : {"", "_fp32"}) {
+    const uint64_t bytes = type.empty() ? 2 : 4;
+    uint64_t least = UINT64_MAX;
+    for (const uint64_t variant : {4, 3, 2, 1}) {
+      const auto strided = imported("torch_concatenate" + type, {"parameter.variant.value=" + std::to_string(variant)});
+      const auto dense = imported("torch_concatenate" + type, {"parameter.variant.value=" + std::to_string(variant + 4)});
+      ASSERT_TRUE(strided) << strided.error().text();
+      ASSERT_TRUE(dense) << dense.error().text();
+      for (const auto* each : {&*strided, &*dense}) {
+        EXPECT_EQ(array_of(*each, "out").requested, 2 * kEach * bytes);
+        EXPECT_EQ(array_of(*each, "in_0").touched, kEach * bytes);
+        EXPECT_EQ(array_of(*each, "in_2").requested, 0);
+      }
+      const uint64_t issued = traces::issued_instructions(strided->kernel);
+      EXPECT_LT(issued, least) << "an extent less is a division less";
+      EXPECT_LT(traces::issued_instructions(dense->kernel), issued);
+      least = issued;
+    }
+    const auto lanes = imported("torch_concatenate" + type, {"choice.3.answer.0.sectors=32"});
+    ASSERT_TRUE(lanes) << lanes.error().text();
+    EXPECT_EQ(array_of(*lanes, "in_0").requested, kEach * 32);
+    EXPECT_EQ(array_of(*lanes, "in_0").dram, kEach * bytes);
+    const auto vectors = imported("torch_concatenate" + type, {"parameter.variant.value=12"});
+    ASSERT_TRUE(vectors) << vectors.error().text();
+    EXPECT_EQ(array_of(*vectors, "in_1").requested, kEach * bytes);
+  }
+}
+
+TEST(Operators, SelectRowsByDivisions) {
+  for (const std::string type : {"", "_fp32"}) {
+    const uint64_t bytes = type.empty() ? 2 : 4, elements = 8192 * 1024;
+    const auto rows = imported("torch_index_select" + type, {});
+    ASSERT_TRUE(rows) << rows.error().text();
+    EXPECT_EQ(array_of(*rows, "x").touched, elements * bytes);
+    EXPECT_EQ(array_of(*rows, "out").requested, elements * bytes);
+    EXPECT_EQ(array_of(*rows, "index").requested, elements);  // a sector a warp
+  }
+}
+
 // Tokens are data: each row of the table is taken to be another one.
 TEST(Operators, GatherRowsFromMemory) {
   const auto gather = imported("embedding", {"parameter.rows.value=512", "parameter.columns.value=2048"});

@@ -49,26 +49,24 @@ TEST(KinetoReader, ReadsLaunchesAndTheirShapes) {
   EXPECT_FALSE(profile->shapes_recorded);
 }
 
-// Of convolutions, the lists among the inputs: padding, stride. Other operators' lists are not kept.
-TEST(KinetoReader, ReadsTheListsOfConvolutions) {
+// Of convolutions, the numbers say padding and stride.
+TEST(KinetoReader, ReadsTheNumbersOfConvolutions) {
   for (const std::string name : {"aten::cudnn_convolution", "aten::mm"}) {
-    const std::string op = R"({"ph": "X", "cat": "cpu_op", "name": ")" + name + R"(", "ts": 1, "dur": 1, "args": {"External id": 9, )"
-                           R"("Concrete Inputs": ["", "[0, 1]", "[16, 16]", "[a]", "[1", "True", "[]"]}})";
+    const std::string op = R"({"ph": "X", "cat": "cpu_op", "name": ")" + name +
+                           R"(", "ts": 1, "dur": 1, "args": {"External id": 9, )"
+                           R"("Concrete Inputs": ["", "[0, 1]", "True"]}})";
     const auto profile = read(trace(op + ",\n" + kernel("f", "1", ", \"External id\": 9")));
     ASSERT_TRUE(profile) << profile.error().text();
-    const auto& lists = profile->shapes.front().op.lists;
+    const auto& values = profile->shapes.front().op.values;
     if (name == "aten::mm") {
-      EXPECT_TRUE(lists.empty());
-      continue;
+      EXPECT_TRUE(values.empty());
+    } else {
+      EXPECT_THAT(values, ElementsAre("", "[0, 1]", "True"));
     }
-    ASSERT_EQ(lists.size(), 7);
-    EXPECT_THAT(lists[1], ElementsAre(0, 1));
-    EXPECT_THAT(lists[2], ElementsAre(16, 16));
-    for (const size_t other : {0, 3, 4, 5, 6}) EXPECT_TRUE(lists[other].empty()) << other;
   }
 }
 
-// The operator may stand behind its kernel; lists of tensors and scalars have no extents.
+// The operator may stand behind its kernel; scalars have no extents, and the tensors of the first list stand apart.
 TEST(KinetoReader, JoinsKernelsWithTheirOperators) {
   const std::string op =
       R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 1, "args": {"External id": 9, )"
@@ -85,6 +83,31 @@ TEST(KinetoReader, JoinsKernelsWithTheirOperators) {
   EXPECT_EQ(profile->shapes[1].op.name, "");
   EXPECT_TRUE(profile->shapes_recorded);
   EXPECT_EQ(profile->operators_found, 1) << "the second launch of f takes the operator of the first";
+}
+
+// A list's extents and strides are nested once more. Numbers count where they are axes: of other operators they would tell apart
+// launches that do the same work.
+TEST(KinetoReader, ReadsTheFirstListAndTheAxes) {
+  const auto op = [](const std::string& name, const std::string& id, const std::string& value) {
+    return R"({"ph": "X", "cat": "cpu_op", "name": ")" + name + R"(", "ts": 1, "dur": 1, "args": {"External id": )" + id +
+           R"(, "Input Dims": [[[1, 2], [3, 4]], [], [[7]], [5]], "Input Strides": [[[2, 1], [4, 1]], [], [[8]], [1]], )"
+           R"("Concrete Inputs": ["", ")" +
+           value + R"(", "", ""]}},)";
+  };
+  const auto launch = [](const std::string& id) { return kernel("f", "5", ", \"External id\": " + id); };
+  const auto profile = read(trace(op("aten::cat", "1", "-1") + op("aten::fill_", "2", "0.5") + op("aten::fill_", "3", "0.7") +
+                                  op("aten::sum", "4", std::string(70, '1')) + launch("1") + "," + launch("2") + "," + launch("3") +
+                                  "," + launch("4")));
+  ASSERT_TRUE(profile) << profile.error().text();
+  ASSERT_EQ(profile->shapes.size(), 3);
+  const Operator& cat = profile->shapes[0].op;
+  EXPECT_THAT(cat.inputs, ElementsAre(ElementsAre(), ElementsAre(), ElementsAre(), ElementsAre(5)));
+  EXPECT_THAT(cat.list, ElementsAre(ElementsAre(1, 2), ElementsAre(3, 4)));
+  EXPECT_THAT(cat.list_strides, ElementsAre(ElementsAre(2, 1), ElementsAre(4, 1)));
+  EXPECT_THAT(cat.values, ElementsAre("", "-1", "", ""));
+  EXPECT_THAT(profile->shapes[1].op.values, ElementsAre());
+  EXPECT_EQ(profile->launches[1].shape, profile->launches[2].shape);
+  EXPECT_THAT(profile->shapes[2].op.values, ElementsAre("", "", "", "")) << "a text that is too long for axes";
 }
 
 // Releases write the number 0, equal numbers of both kinds, numbers beyond 32 bits and numbers as strings.

@@ -85,65 +85,69 @@ TEST(Reading, ABatchOnHopperIsGrouped) {
 }
 
 // Convolutions with recorded tensors: image, filter, padding and stride.
-LaunchShape convolution(const std::string& name, const std::array<uint32_t, 3>& grid, const Inputs& inputs, const Inputs& lists,
-                        bool backward = false) {
+LaunchShape convolution(const std::string& name, const std::array<uint32_t, 3>& grid, const Inputs& inputs,
+                        const std::vector<std::string>& values, bool backward = false) {
   LaunchShape shape{.name = name, .grid = grid, .block = {128, 1, 1}, .registers_per_thread = 200, .shared_memory_bytes = 81920};
   shape.op.name = backward ? "aten::convolution_backward" : "aten::cudnn_convolution";
   shape.op.inputs = inputs;
-  shape.op.lists = lists;
+  shape.op.values = values;
   return shape;
 }
 
 TEST(Reading, AConvolutionIsAnImplicitProduct) {
   // 3 channels take a tile of 32 for each of 16 x 16 positions; patches of a vision transformer do not overlap.
-  const Reading patches = read(convolution("cutlass_tensorop_bf16_s16816fprop_optimized_bf16_256x64_32x4_nhwc_align8", {16, 3, 1},
-                                           {{4, 3, 224, 224}, {768, 3, 16, 16}, {}, {}, {}, {}},
-                                           {{}, {}, {0, 0}, {16, 16}, {1, 1}, {}}));
+  const Reading patches =
+      read(convolution("cutlass_tensorop_bf16_s16816fprop_optimized_bf16_256x64_32x4_nhwc_align8", {16, 3, 1},
+                       {{4, 3, 224, 224}, {768, 3, 16, 16}, {}, {}, {}, {}}, {"", "", "[0, 0]", "[16, 16]", "[1, 1]", ""}));
   EXPECT_EQ(kernel(patches).ampere_gemm().m(), 4 * 14 * 14);
   EXPECT_EQ(kernel(patches).ampere_gemm().n(), 768);
   EXPECT_EQ(kernel(patches).ampere_gemm().k(), 256 * 32);
   EXPECT_EQ(kernel(patches).ampere_gemm().a_repeats(), 1);
   EXPECT_EQ(kernel(patches).ampere_gemm().tile_m(), 256);
   EXPECT_EQ(patches.notes.back(), "3 input channels take a tile of 32 for each position of the filter");
-  const std::string xmma = "_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize128x128x16_stage4_warpsize2x2x1_g1_"
-                           "tensor16x8x8_execute_kernel_cudnn";
-  const Inputs forward{{32, 128, 56, 56}, {256, 128, 3, 3}, {}, {}, {}, {}}, lists{{}, {}, {1, 1}, {2, 2}, {1, 1}, {}};
-  const Reading fprop = read(convolution("sm80_xmma_fprop" + xmma, {2, 196, 1}, forward, lists), "a100_sxm");
+  const std::string xmma =
+      "_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize128x128x16_stage4_warpsize2x2x1_g1_"
+      "tensor16x8x8_execute_kernel_cudnn";
+  const Inputs forward{{32, 128, 56, 56}, {256, 128, 3, 3}, {}, {}, {}, {}};
+  const std::vector<std::string> numbers{"", "", "[1, 1]", "[2, 2]", "[1, 1]", ""};
+  const Reading fprop = read(convolution("sm80_xmma_fprop" + xmma, {2, 196, 1}, forward, numbers), "a100_sxm");
   EXPECT_EQ(kernel(fprop).ampere_gemm().m(), 32 * 28 * 28);
   EXPECT_EQ(kernel(fprop).ampere_gemm().k(), 128 * 9);
   EXPECT_EQ(kernel(fprop).ampere_gemm().a_repeats(), 2);  // nine positions of every fourth pixel
   EXPECT_EQ(kernel(fprop).ampere_gemm().type(), configs::TF32);
   EXPECT_THAT(fprop.reads_as, HasSubstr("tf32 fprop 25088 x 256 x 1152, filter 3 x 3"));
-  const Inputs backward{{32, 256, 28, 28}, {32, 128, 56, 56}, {256, 128, 3, 3}, {}, {}, {}, {}, {}},
-      lists_of_backward{{}, {}, {}, {}, {2, 2}, {1, 1}, {1, 1}, {}};
-  const Reading dgrad = read(convolution("sm80_xmma_dgrad" + xmma, {1, 784, 1}, backward, lists_of_backward, true), "a100_sxm");
+  const Inputs backward{{32, 256, 28, 28}, {32, 128, 56, 56}, {256, 128, 3, 3}, {}, {}, {}, {}, {}};
+  const std::vector<std::string> numbers_of_backward{"", "", "", "", "[2, 2]", "[1, 1]", "[1, 1]", ""};
+  const Reading dgrad = read(convolution("sm80_xmma_dgrad" + xmma, {1, 784, 1}, backward, numbers_of_backward, true), "a100_sxm");
   EXPECT_EQ(kernel(dgrad).ampere_gemm().m(), 32 * 56 * 56);
   EXPECT_EQ(kernel(dgrad).ampere_gemm().n(), 128);
   EXPECT_EQ(kernel(dgrad).ampere_gemm().k(), 256 * 9 / 4);
   EXPECT_EQ(kernel(dgrad).ampere_gemm().a_repeats(), 9);
-  const Reading wgrad = read(convolution("sm80_xmma_wgrad" + xmma, {9, 2, 12}, backward, lists_of_backward, true), "a100_sxm");
+  const Reading wgrad = read(convolution("sm80_xmma_wgrad" + xmma, {9, 2, 12}, backward, numbers_of_backward, true), "a100_sxm");
   EXPECT_EQ(kernel(wgrad).ampere_gemm().m(), 256);
   EXPECT_EQ(kernel(wgrad).ampere_gemm().n(), 128 * 9);
   EXPECT_EQ(kernel(wgrad).ampere_gemm().k(), (25088 + 11) / 12);
   EXPECT_EQ(kernel(wgrad).ampere_gemm().grouped().groups(), 12);
   EXPECT_EQ(kernel(wgrad).ampere_gemm().b_repeats(), 2);
-  const Reading other = read(convolution("sm80_xmma_fprop" + xmma, {3, 7, 1}, forward, lists), "a100_sxm");
+  const Reading other = read(convolution("sm80_xmma_fprop" + xmma, {3, 7, 1}, forward, numbers), "a100_sxm");
   EXPECT_EQ(other.notes.back(), "grid 3 x 7 x 1 holds no tiling of 25088 x 256 by 128 x 128");
 }
 
 TEST(Reading, AConvolutionWithoutItsTensorsIsOpaque) {
   const std::string name = "cutlass_tensorop_bf16_s16816fprop_optimized_bf16_256x64_32x4_nhwc_align8";
-  const Inputs inputs{{4, 64, 56, 56}, {64, 64, 3, 3}, {}, {}, {}, {}}, lists{{}, {}, {1, 1}, {1, 1}, {1, 1}, {}};
-  EXPECT_EQ(read(convolution(name, {16, 3, 1}, inputs, lists)).opaque, "");
+  const Inputs inputs{{4, 64, 56, 56}, {64, 64, 3, 3}, {}, {}, {}, {}};
+  const std::vector<std::string> numbers{"", "", "[1, 1]", "[1, 1]", "[1, 1]", ""};
+  EXPECT_EQ(read(convolution(name, {16, 3, 1}, inputs, numbers)).opaque, "");
   const std::string missing =
       "image, filter or stride are not recorded, or it is no convolution of two dimensions and one group; record the operators' "
       "shapes (record_shapes=True), or state sizes (--names)";
   EXPECT_EQ(read(convolution(name, {16, 3, 1}, {}, {})).opaque, missing);
-  EXPECT_EQ(read(convolution(name, {16, 3, 1}, inputs, {})).opaque, missing);                                       // no stride
-  EXPECT_EQ(read(convolution(name, {16, 3, 1}, {{4, 64, 56, 56}, {64, 32, 3, 3}, {}, {}, {}, {}}, lists)).opaque, missing);  // groups
-  EXPECT_EQ(read(convolution(name, {16, 3, 1}, {{4, 64, 56}, {64, 64, 3}, {}, {}, {}, {}}, lists)).opaque, missing);
-  EXPECT_EQ(read(convolution(name, {16, 3, 1}, {{4, 64, 1, 1}, {64, 64, 9, 9}, {}, {}, {}, {}}, lists)).opaque, missing);
-  EXPECT_EQ(read(convolution(name, {16, 3, 1}, {{0, 64, 56, 56}, {64, 64, 3, 3}, {}, {}, {}, {}}, lists)).opaque,
+  EXPECT_EQ(read(convolution(name, {16, 3, 1}, inputs, {})).opaque, missing);  // no stride
+  EXPECT_EQ(read(convolution(name, {16, 3, 1}, {{4, 64, 56, 56}, {64, 32, 3, 3}, {}, {}, {}, {}}, numbers)).opaque,
+            missing);  // groups
+  EXPECT_EQ(read(convolution(name, {16, 3, 1}, {{4, 64, 56}, {64, 64, 3}, {}, {}, {}, {}}, numbers)).opaque, missing);
+  EXPECT_EQ(read(convolution(name, {16, 3, 1}, {{4, 64, 1, 1}, {64, 64, 9, 9}, {}, {}, {}, {}}, numbers)).opaque, missing);
+  EXPECT_EQ(read(convolution(name, {16, 3, 1}, {{0, 64, 56, 56}, {64, 64, 3, 3}, {}, {}, {}, {}}, numbers)).opaque,
             "a matrix of the operator is empty, or larger than any");
 }
 
@@ -314,6 +318,53 @@ TEST(Reading, StridedPassesByTheirFunctors) {
   EXPECT_EQ(function(two + kDirectCopy.substr(0, kDirectCopy.find("c10")) + "int)#1}>("), "torch_strided_copy_fp32");
   EXPECT_TRUE(kernel(read(two + "BinaryFunctor<double, double, double, MulFunctor<double> > >(", {64, 1, 1}, {128, 1, 1}, {}))
                   .has_elementwise());
+}
+
+// Names of [TL] with the listing of each: extents and strides by the name, rows by the operator's axes.
+TEST(Reading, KernelsWithAnAxis) {
+  const std::string space = "void at::native::(anonymous namespace)::";
+  LaunchShape cat{
+      .name = space + "CatArrayBatchedCopy<at::native::(anonymous namespace)::OpaqueType<2u>, unsigned int, 4, 64, 64>(int)",
+      .grid = {264, 2, 1},
+      .block = {512, 1, 1},
+      .registers_per_thread = 25,
+      .op = {}};
+  cat.op = {.name = "aten::cat", .inputs = {{}, {}}, .types = {"TensorList", "Scalar"}};
+  EXPECT_EQ(read(cat).opaque, "lists of tensors are not recorded");
+  cat.op.list = {{16, 16, 559, 32}, {16, 16, 559, 32}};
+  cat.op.list_strides = {{286208, 32, 512, 1}, {572416, 64, 1024, 1}};
+  cat.op.values = {"", "-1"};
+  const Reading joined = read(cat);
+  EXPECT_EQ(joined.reads_as, "2 tensors to 9158656 x 2 bytes");
+  EXPECT_EQ(field(joined, "variant"), "4");
+  EXPECT_EQ(kernel(joined).footprint().registers_per_thread(), 25);
+  EXPECT_EQ(joined.run->scenario.gpu().clock_mhz(), 1980);
+  for (const auto& [name, variant] : {std::pair{"_contig<float, unsigned int, 4, 128, 1>", "8"},
+                                      {"_aligned16_contig<float, unsigned int, 4, 128, 1>", "12"},
+                                      {"<float, unsigned int, 4, 128, 1>", "8"}}) {
+    cat.name = space + "CatArrayBatchedCopy" + name + "(int)";
+    EXPECT_EQ(field(read(cat), "variant"), variant) << name;
+  }
+  LaunchShape mean{
+      .name =
+          "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float, float, "
+          "float>, unsigned int, float, 4> >(int)",
+      .grid = {559, 1, 1},
+      .block = {32, 16, 1},
+      .op = {}};
+  EXPECT_EQ(read(mean).opaque, "which extents it reduces is not recorded");
+  mean.op = {.name = "aten::mean", .inputs = {{16, 559, 1024}, {}}, .types = {"float", "ScalarList"}};
+  mean.op.values = {"", "[-1]"};
+  EXPECT_EQ(kernel(read(mean)).listing().path(), "torch_sm_80.sass");
+  EXPECT_EQ(read(mean).reads_as, "sums of 8944 rows of 1024");
+  LaunchShape gather{.name = space + "indexSelectLargeIndex<c10::BFloat16, long, unsigned int, 2, 2, -2, true>(int)",
+                     .grid = {1056, 1, 1},
+                     .block = {128, 1, 1},
+                     .op = {}};
+  gather.op = {
+      .name = "aten::index_select", .inputs = {{151936, 1024}, {}, {8944}}, .types = {"c10::BFloat16", "Scalar", "long int"}};
+  EXPECT_EQ(kernel(read(gather)).listing().description().function(), "torch_index_select_half_word");
+  EXPECT_THAT(read(gather).notes, testing::ElementsAre("the rows that it reads are distinct"));
 }
 
 // Passes run at the highest clock; of another GPU the library's kernel is taken.

@@ -19,6 +19,7 @@ namespace {
 
 constexpr size_t kMostInputs = 64;  // per operator; further tensors are omitted
 constexpr size_t kMostExtents = 16;
+constexpr size_t kLongestValue = 64;  // of a number's text; longer ones are lists of no axes
 
 // The use of the value under a key. Keys of `args` and of the event itself do not collide.
 enum class Field {
@@ -41,7 +42,7 @@ enum class Field {
   kInputs,
   kTypes,
   kStrides,
-  kLists,
+  kValues,
 };
 
 constexpr std::array<std::pair<std::string_view, Field>, 6> kEventFields{{{"ph", Field::kPhase},
@@ -66,26 +67,7 @@ constexpr std::array<std::pair<std::string_view, Field>, 16> kArguments{{{"Exter
                                                                          {"Input type", Field::kTypes},
                                                                          {"Input Types", Field::kTypes},
                                                                          {"Input Strides", Field::kStrides},
-                                                                         {"Concrete Inputs", Field::kLists}}};
-
-// The whole numbers of a list, "[2, 2]"; none of other texts.
-std::vector<uint64_t> numbers_of(std::string_view text) {
-  constexpr size_t kMostNumbers = 8;
-  std::vector<uint64_t> numbers;
-  if (!text.starts_with('[')) return numbers;
-  const char* at = text.data() + 1;
-  const char* const end = text.data() + text.size();
-  while (at < end && numbers.size() < kMostNumbers) {
-    uint64_t value = 0;
-    const auto [next, error] = std::from_chars(at, end, value);
-    if (error != std::errc()) return {};
-    numbers.push_back(value);
-    at = next;
-    while (at < end && (*at == ',' || *at == ' ')) ++at;
-    if (at < end && *at == ']') return numbers;
-  }
-  return {};
-}
+                                                                         {"Concrete Inputs", Field::kValues}}};
 
 template <typename Fields>
 Field field_of(const Fields& fields, std::string_view key) {
@@ -134,7 +116,10 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
   bool StartObject() {
     if (!open()) return false;
     if (depth_ == 1) event_ = 3;
-    if (in_event() && depth_ == event_) event_values_ = {};
+    if (in_event() && depth_ == event_) {
+      event_values_ = {};
+      list_input_ = 0;
+    }
     if (in_device() && depth_ == 3) device_ = {};
     return true;
   }
@@ -161,6 +146,8 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
         field_ = Field::kNone;
       }
     }
+    if (auto* tensors = tensors_of_list(); tensors != nullptr && depth_ == list_depth() + 2 && tensors->size() < kMostInputs)
+      tensors->emplace_back();
     return true;
   }
   bool EndArray(rapidjson::SizeType) {
@@ -179,6 +166,14 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
   // The lists of numbers, one an input, that are being read; null if there are none.
   std::vector<std::vector<uint64_t>>* lists_of_field() {
     return field_ == Field::kInputs ? &event_values_.inputs : field_ == Field::kStrides ? &event_values_.strides : nullptr;
+  }
+  // The tensors of the first list of tensors among the inputs, "[[8], [[1, 2], [3, 4]]]"; null inside another list.
+  std::vector<std::vector<uint64_t>>* tensors_of_list() {
+    auto* const lists = lists_of_field();
+    if (lists == nullptr || depth_ < list_depth() + 2) return nullptr;
+    if (list_input_ == 0) list_input_ = lists->size();
+    if (lists->size() != list_input_) return nullptr;
+    return field_ == Field::kInputs ? &event_values_.list : &event_values_.list_strides;
   }
   bool fails(std::string problem) {
     problem_ = std::move(problem);
@@ -213,6 +208,8 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
       if (field_ == Field::kBlock) append(event.block, whole);
     } else if (auto* lists = lists_of_field(); depth_ == list_depth() + 1 && lists != nullptr && !lists->empty()) {
       append(lists->back(), whole);
+    } else if (auto* tensors = tensors_of_list(); depth_ == list_depth() + 2 && tensors != nullptr && !tensors->empty()) {
+      append(tensors->back(), whole);
     }
     return true;
   }
@@ -236,8 +233,8 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
       if (field_ == Field::kCorrelation) event_values_.correlation = whole_number(text);
     } else if (depth_ == list_depth() && field_ == Field::kTypes && event_values_.types.size() < kMostInputs) {
       event_values_.types.emplace_back(text);
-    } else if (depth_ == list_depth() && field_ == Field::kLists && event_values_.lists.size() < kMostInputs) {
-      event_values_.lists.push_back(numbers_of(text));
+    } else if (depth_ == list_depth() && field_ == Field::kValues && event_values_.values.size() < kMostInputs) {
+      event_values_.values.emplace_back(text.size() <= kLongestValue ? text : std::string_view());
     }
   }
 
@@ -250,6 +247,7 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
   Field field_ = Field::kNone;
   bool arguments_ = false;
   TraceEvent event_values_{};
+  size_t list_input_ = 0;  // number of the input that is the first list of tensors, from 1 on; 0: none yet
   bool device_name_ = false;
   bool device_id_ = false;
   std::pair<uint64_t, std::string> device_{};

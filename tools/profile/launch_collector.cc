@@ -1,6 +1,7 @@
 #include "tools/profile/launch_collector.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "configs/escape/quoted.h"
@@ -16,6 +17,27 @@ std::array<uint32_t, 3> extents_of(const std::vector<uint64_t>& values) {
   std::array<uint32_t, 3> extents{1, 1, 1};
   for (size_t i = 0; i < std::min<size_t>(values.size(), 3); ++i) extents[i] = narrow(values[i]);
   return extents;
+}
+
+// Operators whose numbers say padding, stride and dilation.
+bool convolves(std::string_view name) { return name.find("conv") != std::string_view::npos; }
+
+// Operators whose numbers say the axes of a kernel. Numbers of others (a learning rate, a value to fill in) would tell apart
+// launches that do the same work.
+bool has_axis(std::string_view name) {
+  constexpr std::array<std::string_view, 23> kNames{"aten::cat",           "aten::_cat",
+                                                    "aten::sum",           "aten::mean",
+                                                    "aten::amax",          "aten::amin",
+                                                    "aten::max",           "aten::min",
+                                                    "aten::prod",          "aten::all",
+                                                    "aten::any",           "aten::norm",
+                                                    "aten::std",           "aten::var",
+                                                    "aten::argmax",        "aten::argmin",
+                                                    "aten::var_mean",      "aten::std_mean",
+                                                    "aten::nansum",        "aten::logsumexp",
+                                                    "aten::index_select",  "aten::linalg_vector_norm",
+                                                    "_C::rotary_embedding"};
+  return std::ranges::find(kNames, name) != kNames.end();
 }
 
 }  // namespace
@@ -39,10 +61,9 @@ bool LaunchCollector::add(const TraceEvent& event) {
   if (event.kind == EventKind::kOperator) {
     const auto op = static_cast<uint32_t>(ops_.size());
     // Traces of 2023 and before have no number of the record function of their own: the External id is that number.
-    // Other operators' lists would tell apart calls that launch equal kernels.
-    const bool convolves = event.name.find("conv") != std::string::npos;
-    ops_.push_back(
-        {texts_.of({event.name, event.inputs, event.types, event.strides, convolves ? event.lists : decltype(event.lists){}}), event.record.value_or(event.external_id.value_or(0))});
+    ops_.push_back({texts_.of({event.name, event.inputs, event.types, event.strides, event.list, event.list_strides,
+                               has_axis(event.name) || convolves(event.name) ? event.values : Texts{}}),
+                    event.record.value_or(event.external_id.value_or(0))});
     if (event.external_id) operators_.push_back({*event.external_id, op});
     if (timed) spans_.push_back({threads_.of(event.thread), op, event.ts, event.ts + event.dur});
     return true;
@@ -153,7 +174,8 @@ void LaunchCollector::add_shape(uint32_t configuration, const OperatorText* text
   std::tie(shape.name, shape.grid, shape.block, shape.registers_per_thread, shape.shared_memory_bytes) =
       configurations_.value(configuration);
   if (text == nullptr) return;
-  std::tie(shape.op.name, shape.op.inputs, shape.op.types, shape.op.strides, shape.op.lists) = *text;
+  std::tie(shape.op.name, shape.op.inputs, shape.op.types, shape.op.strides, shape.op.list, shape.op.list_strides,
+           shape.op.values) = *text;
   profile.shapes_recorded = profile.shapes_recorded || !shape.op.inputs.empty();
 }
 

@@ -38,8 +38,10 @@ struct TraceEvent {
   std::vector<uint64_t> block;
   std::vector<std::vector<uint64_t>> inputs;
   std::vector<std::string> types;
-  std::vector<std::vector<uint64_t>> strides;  // of the inputs
-  std::vector<std::vector<uint64_t>> lists;    // numbers of inputs that are lists
+  std::vector<std::vector<uint64_t>> strides;       // of the inputs
+  std::vector<std::vector<uint64_t>> list;          // extents of the tensors of the first list among the inputs
+  std::vector<std::vector<uint64_t>> list_strides;  // of these tensors
+  std::vector<std::string> values;                  // "Concrete Inputs"
 };
 
 // Says what a kernel or copy lacks that LaunchCollector::add refuses.
@@ -76,7 +78,8 @@ class LaunchCollector {
   // Name, grid, block, registers, shared memory.
   using Configuration = std::tuple<std::string, Extents, Extents, uint32_t, uint32_t>;
   using Lists = std::vector<std::vector<uint64_t>>;
-  using OperatorText = std::tuple<std::string, Lists, std::vector<std::string>, Lists, Lists>;  // as the fields of Operator
+  using Texts = std::vector<std::string>;
+  using OperatorText = std::tuple<std::string, Lists, Texts, Lists, Lists, Lists, Texts>;  // as the fields of Operator
   struct Raw {
     Launch launch;
     uint32_t device = 0;

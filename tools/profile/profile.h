@@ -16,7 +16,13 @@ struct Operator {
   std::vector<std::vector<uint64_t>> inputs;     // extents; empty: a scalar, a list or an absent tensor
   std::vector<std::string> types;                // "c10::BFloat16"
   std::vector<std::vector<uint64_t>> strides{};  // of each input's extents, in elements; empty: not recorded (Kineto before 2023)
-  std::vector<std::vector<uint64_t>> lists{};    // numbers of each input that is a list, such as [2, 2]; only of convolutions
+  // Extents and strides of the tensors of the operator's first list (aten::cat); empty: no list, or not recorded (Kineto before
+  // 2024).
+  std::vector<std::vector<uint64_t>> list{};
+  std::vector<std::vector<uint64_t>> list_strides{};
+  // The inputs that are numbers, as text ("-1", "[-1]"; "" for tensors), of operators that join, reduce or select along an
+  // axis, and of convolutions.
+  std::vector<std::string> values{};
 };
 
 // A kernel with the shape of its launch. Launches with equal shapes do the same work.

@@ -1,6 +1,7 @@
 #include "tools/profile/reading.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <utility>
@@ -175,7 +176,8 @@ class Reader {
     kernels.Mutable(0)->set_name("kernel");
     // Passes over arrays and rows stay far below the power limit, so they run at the highest clock, as in operator_of_row.
     configs::Gpu& gpu = *reading_.run->scenario.mutable_gpu();
-    const bool pass = rule_.sizes() == ELEMENTS || rule_.sizes() == STRIDED || rule_.sizes() == ROWS ||
+    constexpr std::array<SizesFrom, 7> kPasses{ELEMENTS, STRIDED, ROWS, CONCATENATION, REDUCTION, GATHER, ROTARY};
+    const bool pass = std::ranges::find(kPasses, rule_.sizes()) != kPasses.end() ||
                       (rule_.sizes() == STATED && reading_.run->scenario.kernel(0).has_elementwise());
     if (pass && gpu.power().has_clock_limit_mhz()) gpu.set_clock_mhz(gpu.power().clock_limit_mhz());
   }

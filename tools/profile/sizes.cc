@@ -11,19 +11,15 @@
 #include <string_view>
 
 #include "configs/expression.h"
+#include "tools/profile/axis_sizes.h"
+#include "tools/profile/extents.h"
 #include "tools/profile/strided.h"
 
 namespace warpfold::profile {
 namespace {
 
-using Extents = std::vector<uint64_t>;
+constexpr uint32_t kLargestCluster = 16;  // CUDA C++ Programming Guide, cluster size, with the non-portable attribute
 
-constexpr uint32_t kLargestCluster = 16;          // CUDA C++ Programming Guide, cluster size, with the non-portable attribute
-constexpr uint64_t kLargest = uint64_t{1} << 40;  // upper limit of a size; products of hostile extents saturate here
-
-uint64_t product(uint64_t one, uint64_t other) { return other == 0 || one <= kLargest / other ? one * other : kLargest; }
-uint64_t elements_of(const Extents& extents) { return std::accumulate(extents.begin(), extents.end(), uint64_t{1}, product); }
-uint64_t rounded_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 std::string text(uint64_t value) { return std::to_string(value); }
 
 std::string grid_text(const LaunchShape& shape) {
@@ -49,8 +45,8 @@ class Finder {
         find_rows();
         break;
       case TILES:
-        set("columns", product(shape_.grid[0], group("tile")));
-        set("rows", product(shape_.grid[1], group("tile")));
+        set("columns", size_product(shape_.grid[0], group("tile")));
+        set("rows", size_product(shape_.grid[1], group("tile")));
         break;
       case ATTENTION:
         find_attention();
@@ -61,9 +57,23 @@ class Finder {
       case CONVOLUTION:
         find_convolution();
         break;
+      case CONCATENATION:
+        find_concatenation(named_, shape_, bytes_of_type(), sizes_);
+        break;
+      case REDUCTION:
+        find_reduction(named_, shape_, sizes_);
+        break;
+      case GATHER:
+        find_gather(shape_, bytes_of_type(), sizes_);
+        break;
+      case ROTARY:
+        find_rotary(shape_, sizes_);
+        break;
       default:
         break;
     }
+    if (bytes_of_type() == 4) sizes_.values["suffix"] = "_fp32";  // of launch descriptions
+    sizes_.values.try_emplace("suffix", "");
     return std::move(sizes_);
   }
 
@@ -74,7 +84,7 @@ class Finder {
     const auto found = named_.groups.find(name);
     uint64_t value = 0;
     if (found != named_.groups.end()) std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
-    return std::min(value, kLargest);
+    return std::min(value, kLargestSize);
   }
 
   // The operator's tensors that have extents.
@@ -115,7 +125,7 @@ class Finder {
     }
     const auto [batch, m, n, k] = *product_of;
     for (const uint64_t size : {batch, m, n, k}) {
-      if (size == 0 || size >= kLargest) {
+      if (size == 0 || size >= kLargestSize) {
         sizes_.missing = "a matrix of the operator is empty, or larger than any";
         return;
       }
@@ -181,6 +191,10 @@ class Finder {
                                       {"fp32", 4},
                                       {"float", 4},
                                       {"int", 4},
+                                      {"OpaqueType<1", 1},
+                                      {"OpaqueType<2", 2},
+                                      {"OpaqueType<4", 4},
+                                      {"OpaqueType<8", 8},
                                       {"bf16", 2},
                                       {"fp16", 2},
                                       {"BFloat16", 2},
@@ -197,7 +211,7 @@ class Finder {
   void find_elements() {
     // ATen, aten/src/ATen/native/cuda/thread_constants.h @v2.4: thread_work_size 4.
     constexpr uint64_t kOfThread = 4, kMostOfThread = 32;
-    const uint64_t threads = product(shape_.ctas(), shape_.threads());
+    const uint64_t threads = size_product(shape_.ctas(), shape_.threads());
     const std::vector<Extents> all = tensors();
     auto elements = broadcast(all);
     uint64_t arrays = named_.rule->arrays() != 0 ? named_.rule->arrays() : group("arrays");
@@ -215,7 +229,7 @@ class Finder {
       each = stated;
     }
     if (!elements) {
-      elements = product(threads, each);
+      elements = size_product(threads, each);
       note("the size follows from the grid, within a CTA");
     }
     if (arrays == 0 || arrays > 3) {
@@ -242,7 +256,7 @@ class Finder {
 
   // The kernel's own loops over the operator's tensors, if the grid has as many elements; else dense ones.
   StridedPass strided_pass(size_t arguments, uint64_t of_cta) {
-    const uint64_t threads = product(shape_.ctas(), shape_.threads());
+    const uint64_t threads = size_product(shape_.ctas(), shape_.threads());
     const uint64_t each = of_cta / std::max<uint64_t>(shape_.threads(), 1);
     const auto fits = [&](uint64_t elements) { return elements != 0 && rounded_up(elements, of_cta) * of_cta == threads * each; };
     if (auto recorded = strided_pass_of(shape_.op, arguments); recorded && fits(elements_of(recorded->extents))) return *recorded;
@@ -261,7 +275,7 @@ class Finder {
     uint64_t stride = 1;
     for (const uint64_t extent : dense.extents) {
       strides.push_back(stride);
-      stride = product(stride, extent);
+      stride = size_product(stride, extent);
     }
     dense.strides.assign(arguments + 1, strides);
     return dense;
@@ -272,7 +286,7 @@ class Finder {
     constexpr size_t kMostLoops = 6;  // of torch_strided_*.textproto
     const uint64_t bytes = bytes_of_type(), each = group("each");
     const size_t arguments = named_.rule->arrays() - 1;
-    const StridedPass pass = strided_pass(arguments, product(shape_.threads(), each));
+    const StridedPass pass = strided_pass(arguments, size_product(shape_.threads(), each));
     const uint64_t elements = elements_of(pass.extents);
     if (pass.extents.size() > kMostLoops || elements >= uint64_t{1} << 31) {
       sizes_.missing = "a strided pass of more than six loops, or of 2^31 elements, has no launch description";
@@ -323,8 +337,8 @@ class Finder {
     const uint64_t bytes = std::max<uint64_t>(bytes_of_type(), 1),
                    begin = columns * bytes % kVectorBytes == 0 ? 0 : kVectorBytes / 2;
     set("begin", begin);
-    set("pitch", rounded_up(product(columns, bytes) + begin, kVectorBytes) * kVectorBytes / bytes);
-    if (rows > product(shape_.ctas(), std::max<uint64_t>(1, shape_.threads() / kWarp)) * 2)
+    set("pitch", rounded_up(size_product(columns, bytes) + begin, kVectorBytes) * kVectorBytes / bytes);
+    if (rows > size_product(shape_.ctas(), std::max<uint64_t>(1, shape_.threads() / kWarp)) * 2)
       note("grid " + grid_text(shape_) + " has fewer warps than half of the " + text(rows) + " rows");
   }
 
@@ -350,7 +364,7 @@ class Finder {
     const auto find = [&](const Size& size) {
       const std::string& value = size.value(static_cast<int>(shape_.turn % static_cast<uint32_t>(size.value_size())));
       const auto number = configs::number_of(value, words);
-      if (number && *number >= 1 && *number < static_cast<double>(kLargest) && *number == std::floor(*number)) {
+      if (number && *number >= 1 && *number < static_cast<double>(kLargestSize) && *number == std::floor(*number)) {
         set(size.name(), static_cast<uint64_t>(*number));
         return true;
       }
@@ -368,13 +382,25 @@ class Finder {
     }
   }
 
-  // A convolution's image, filter, result, stride and products, as aten::cudnn_convolution(input, weight, padding, stride, dilation,
-  // groups, ..) and aten::convolution_backward(gradient, input, weight, bias_sizes, stride, ..) record them.
+  // A convolution's image, filter, result, stride and products, as aten::cudnn_convolution(input, weight, padding, stride,
+  // dilation, groups, ..) and aten::convolution_backward(gradient, input, weight, bias_sizes, stride, ..) record them.
   struct Convolution {
     uint64_t images, inputs, height, width, outputs, filter_height, filter_width, result_height, result_width, stride;
   };
+  // The operator's inputs that are lists of numbers from 0 on; other inputs are empty.
+  std::vector<Extents> lists_of_values() const {
+    std::vector<Extents> lists;
+    for (const std::string& value : shape_.op.values) {
+      Extents& list = lists.emplace_back();
+      const auto numbers = value.starts_with('[') ? numbers_of(value) : std::nullopt;
+      if (numbers && std::ranges::all_of(*numbers, [](int64_t number) { return number >= 0; }))
+        list.assign(numbers->begin(), numbers->end());
+    }
+    return lists;
+  }
   std::optional<Convolution> convolution() const {
-    const auto& [inputs, lists] = std::pair<const std::vector<Extents>&, const std::vector<Extents>&>(shape_.op.inputs, shape_.op.lists);
+    const std::vector<Extents>& inputs = shape_.op.inputs;
+    const std::vector<Extents> lists = lists_of_values();
     const bool backward = shape_.op.name.ends_with("convolution_backward");
     const size_t input = backward ? 1 : 0, stride = backward ? 4 : 3, padding = backward ? 5 : 2, dilation = backward ? 6 : 4;
     if (inputs.size() < input + 2 || lists.size() <= std::max({stride, padding, dilation})) return std::nullopt;
@@ -385,44 +411,46 @@ class Finder {
     }
     Extents result;
     for (const size_t d : {0, 1}) {
-      const uint64_t reach = product(lists[dilation][d], filter[2 + d] - 1) + 1, padded = image[2 + d] + 2 * lists[padding][d];
+      const uint64_t reach = size_product(lists[dilation][d], filter[2 + d] - 1) + 1, padded = image[2 + d] + 2 * lists[padding][d];
       if (filter[2 + d] == 0 || lists[stride][d] == 0 || padded < reach) return std::nullopt;
       result.push_back((padded - reach) / lists[stride][d] + 1);
     }
     return Convolution{image[0],  image[1],  image[2],  image[3],  filter[0],
-                       filter[2], filter[3], result[0], result[1], product(lists[stride][0], lists[stride][1])};
+                       filter[2], filter[3], result[0], result[1], size_product(lists[stride][0], lists[stride][1])};
   }
 
   // An implicit product, NVIDIA/cutlass @03447b6, media/docs/implicit_gemm_convolution.md and
-  // include/cutlass/conv/conv2d_problem_size.h (implicit_gemm_k_iterations): each position of the filter takes whole tiles of channels.
+  // include/cutlass/conv/conv2d_problem_size.h (implicit_gemm_k_iterations): each position of the filter takes whole tiles of
+  // channels.
   void find_convolution() {
     const auto found = convolution();
     if (!found) {
-      sizes_.missing = "image, filter or stride are not recorded, or it is no convolution of two dimensions and one group; record the "
-                       "operators' shapes (record_shapes=True), or state sizes (--names)";
+      sizes_.missing =
+          "image, filter or stride are not recorded, or it is no convolution of two dimensions and one group; record the "
+          "operators' shapes (record_shapes=True), or state sizes (--names)";
       return;
     }
     const Convolution& of = *found;
-    const uint64_t tile_k = std::max<uint64_t>(group("tile_k"), 1), positions = product(of.filter_height, of.filter_width);
+    const uint64_t tile_k = std::max<uint64_t>(group("tile_k"), 1), positions = size_product(of.filter_height, of.filter_width);
     const auto whole = [&](uint64_t channels) { return rounded_up(channels, tile_k) * tile_k; };
-    const uint64_t pixels = product(of.images, product(of.height, of.width)),
-                   results = product(of.images, product(of.result_height, of.result_width));
+    const uint64_t pixels = size_product(of.images, size_product(of.height, of.width)),
+                   results = size_product(of.images, size_product(of.result_height, of.result_width));
     const std::string& pass = named_.groups.at("pass");
-    uint64_t m = results, n = of.outputs, k = product(positions, whole(of.inputs));
+    uint64_t m = results, n = of.outputs, k = size_product(positions, whole(of.inputs));
     uint64_t a_repeats = std::max<uint64_t>(positions / of.stride, 1), b_repeats = 1;
     if (pass == "dgrad") {
       m = pixels;
       n = of.inputs;
       // With strides, a pixel has a product with its own positions only.
-      k = rounded_up(product(positions, whole(of.outputs)), of.stride);
+      k = rounded_up(size_product(positions, whole(of.outputs)), of.stride);
       a_repeats = positions;
     } else if (pass == "wgrad") {
       m = of.outputs;
-      n = product(positions, of.inputs);
+      n = size_product(positions, of.inputs);
       k = results;
       std::swap(a_repeats, b_repeats);
     }
-    if (std::ranges::any_of(std::array{m, n, k}, [](uint64_t size) { return size == 0 || size >= kLargest; })) {
+    if (std::ranges::any_of(std::array{m, n, k}, [](uint64_t size) { return size == 0 || size >= kLargestSize; })) {
       sizes_.missing = "a matrix of the operator is empty, or larger than any";
       return;
     }
@@ -439,8 +467,8 @@ class Finder {
     set("filter_width", of.filter_width);
     sizes_.grid_fits = fits(m, n, parts) || fits(n, m, parts);
     if (!sizes_.grid_fits)
-      note("grid " + grid_text(shape_) + " holds no tiling of " + text(m) + " x " + text(n) + " by " + text(group("tile_m")) + " x " +
-           text(group("tile_n")));
+      note("grid " + grid_text(shape_) + " holds no tiling of " + text(m) + " x " + text(n) + " by " + text(group("tile_m")) +
+           " x " + text(group("tile_n")));
   }
 
   // Tensors are batch x tokens x heads x head_dim, as in FlashAttention.
@@ -462,9 +490,9 @@ class Finder {
       return;
     }
     set("batch", shape_.grid[1]);
-    set("queries", product(shape_.grid[0], tile));
+    set("queries", size_product(shape_.grid[0], tile));
     set("heads", shape_.grid[2]);
-    set("keys", product(shape_.grid[0], tile));
+    set("keys", size_product(shape_.grid[0], tile));
     set("kv_heads", shape_.grid[2]);
     note("queries follow from the grid, within a tile; assumed: as many keys, and heads that share none");
   }
