@@ -77,9 +77,9 @@ TEST(Reading, NvjetOfOneCtaOnBlackwell) {
   EXPECT_EQ(gemm.cta_group(), 1);
   EXPECT_EQ(gemm.cluster_m(), 1);
   EXPECT_EQ(gemm.cluster_n(), 2);
-  EXPECT_TRUE(kernel(read(name, {140, 1, 1}, {384, 1, 1}, bias)).has_hopper_gemm());
-  const configs::BlackwellGemm upright =
-      kernel(read("nvjet_tst_128x256_64x4_2x1_v_bz_TNT", {148, 1, 1}, {256, 1, 1}, kProduct, "b200")).blackwell_gemm();
+  const std::string other = "nvjet_tst_128x256_64x4_2x1_v_bz_TNT";
+  EXPECT_TRUE(kernel(read(other, {132, 1, 1}, {384, 1, 1}, kProduct)).has_hopper_gemm());
+  const configs::BlackwellGemm upright = kernel(read(other, {148, 1, 1}, {256, 1, 1}, kProduct, "b200")).blackwell_gemm();
   EXPECT_EQ(upright.m(), 1024);
   EXPECT_EQ(upright.tile_m(), 128);
   EXPECT_EQ(upright.tile_n(), 256);

@@ -120,7 +120,8 @@ class Reader {
     set(size, tile);
   }
 
-  // tcgen05.mma multiplies 64 or 128 rows of a CTA (PTX ISA). nvjet_tst_144x128 is 128 rows by 144 columns of the transposed product.
+  // tcgen05.mma multiplies 64 or 128 rows of a CTA (PTX ISA). nvjet_tst_144x128 is 128 rows by 144 columns of the transposed
+  // product.
   void turn_for_tcgen05() {
     const auto rows = [&](const std::string& name) { return number(values_, name) == 64 || number(values_, name) == 128; };
     if (rows("tile_m") || !rows("tile_n")) return;
