@@ -173,13 +173,15 @@ void MemoryStage::dispatch(Sm& sm, MemoryRequest& request, Cycle now) {
       queue_bulk(sm, request, now);
       break;
     case Behaviour::kMbarrierArrive:
-      sm.schedule(now, BarrierEvent{.kind = BarrierEvent::Kind::kArrive,
-                                    .cta = static_cast<uint16_t>(request.cta),
-                                    .barrier = static_cast<uint16_t>(op.barrier),
-                                    .stage = request.stage,
-                                    .serial = request.cta_serial,
-                                    .value = op.tx_bytes,
-                                    .delay = request.delay});
+      // An arrival at the cluster's barrier releases no source. Its result is the arrival itself, which flies to the other SMs
+      // first.
+      sm.schedule(now + (op.release_cycles == 0 ? op.result_cycles : 0), BarrierEvent{.kind = BarrierEvent::Kind::kArrive,
+                                                                                      .cta = static_cast<uint16_t>(request.cta),
+                                                                                      .barrier = static_cast<uint16_t>(op.barrier),
+                                                                                      .stage = request.stage,
+                                                                                      .serial = request.cta_serial,
+                                                                                      .value = op.tx_bytes,
+                                                                                      .delay = request.delay});
       break;
     case Behaviour::kLoadConstant:
       request.queued += op.extra_wavefronts;

@@ -128,6 +128,25 @@ TEST(Tcgen05, TensorMemoryBoundsTheCtasOfAnSm) {
   }
 }
 
+// Cycles from a warp's arrival at the cluster's barrier to its first instruction behind it.
+uint64_t meeting_cycles(const std::string& gpu_name, const std::string& architecture) {
+  const traces::Kernel kernel =
+      KernelText("meeting", architecture)
+          .declare("ring start depth=1 arrivals=8")
+          .role("warp", 8, {op("UCGABAR_ARV", {}, "barrier=start"), op("UCGABAR_WAIT", {}, "barrier=start"), op("NOP")})
+          .kernel();
+  const Replay run = replay(one_sm(gpu_name), kernel);
+  const std::vector<uint64_t>& issues = run.warp(0);
+  return issues.at(2) - issues.at(0);
+}
+
+// Measured on a B300: 380 to 395 cycles. On an H100 the flight to the other SMs is not known.
+TEST(ClusterBarrier, AnArrivalFliesToTheOtherSms) {
+  EXPECT_GE(meeting_cycles("b200", "sm_100"), 380U);
+  EXPECT_LE(meeting_cycles("b200", "sm_100"), 395U);
+  EXPECT_LT(meeting_cycles("h100_sxm", "sm_90"), 60U);
+}
+
 // A load or store takes a cycle for each pair of columns; a load's result comes 22 cycles after the last pair.
 TEST(TensorMemory, LoadsAndStoresTakeAPairOfColumnsACycle) {
   for (const auto& [width, cycles] : {std::pair{"8", 4}, std::pair{"16", 8}, std::pair{"32", 16}}) {

@@ -76,6 +76,27 @@ TEST(Reading, NvjetOnBlackwell) {
   EXPECT_EQ(gemm.cta_group(), 2);
 }
 
+// The same name is a wgmma kernel on Hopper. 888 x 2880 x 512 has 140 tiles, 20 of 144 by 7 of 128.
+TEST(Reading, NvjetOfOneCtaOnBlackwell) {
+  const std::string name = "nvjet_tst_144x128_64x6_2x1_v_bz_bias_TNN";
+  const Inputs bias{{2880}, {888, 512}, {512, 2880}};
+  const configs::BlackwellGemm gemm = kernel(read(name, {140, 1, 1}, {256, 1, 1}, bias, "b200")).blackwell_gemm();
+  EXPECT_EQ(gemm.m(), 888);
+  EXPECT_EQ(gemm.n(), 2880);
+  EXPECT_EQ(gemm.k(), 512);
+  EXPECT_EQ(gemm.tile_m(), 128);
+  EXPECT_EQ(gemm.tile_n(), 144);
+  EXPECT_EQ(gemm.cta_group(), 1);
+  EXPECT_EQ(gemm.cluster_m(), 1);
+  EXPECT_EQ(gemm.cluster_n(), 2);
+  const std::string other = "nvjet_tst_128x256_64x4_2x1_v_bz_TNT";
+  EXPECT_TRUE(kernel(read(other, {132, 1, 1}, {384, 1, 1}, kProduct)).has_hopper_gemm());
+  const configs::BlackwellGemm upright = kernel(read(other, {148, 1, 1}, {256, 1, 1}, kProduct, "b200")).blackwell_gemm();
+  EXPECT_EQ(upright.m(), 1024);
+  EXPECT_EQ(upright.tile_m(), 128);
+  EXPECT_EQ(upright.tile_n(), 256);
+}
+
 TEST(Reading, ABatchOnHopperIsGrouped) {
   const configs::HopperGemm gemm = kernel(read("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize2x1x1_k",
                                                {132, 1, 1}, {384, 1, 1}, {{8, 512, 256}, {8, 256, 1024}}))

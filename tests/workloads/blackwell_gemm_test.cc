@@ -38,6 +38,21 @@ TEST(BlackwellGemm, MovesAndComputesWhatTheShapeSays) {
   }
 }
 
+// Every warp meets the others once, after one warp has initialised two barriers of each stage and each accumulator.
+TEST(BlackwellGemm, WarpsMeetBeforeTheirRolesPart) {
+  for (const uint32_t group : {1U, 2U}) {
+    configs::BlackwellGemm shape = gemm(1024, 1024, 256);
+    shape.set_tile_n(128);
+    shape.set_stages(4);
+    shape.set_cta_group(group);
+    const traces::Kernel kernel = make(shape);
+    const uint64_t ctas = kernel.ctas();
+    EXPECT_EQ(issued(kernel, "UCGABAR_ARV"), group == 2 ? 8 * ctas : 0);
+    EXPECT_EQ(issued(kernel, "UCGABAR_WAIT"), group == 2 ? 8 * ctas : 0);
+    EXPECT_EQ(issued(kernel, "SYNCS.EXCH"), 2 * (4 + 2) * ctas);
+  }
+}
+
 // 32 bytes of k are 32 elements of 8 bits and 64 of 4.
 TEST(BlackwellGemm, NarrowTypesHaveFewerProducts) {
   EXPECT_EQ(issued(make(gemm(2048, 2048, 2048, configs::FP8)), "UTCQMMA"), 16U * 8 * 2048 / 32);

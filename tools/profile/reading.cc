@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "configs/architecture.h"
 #include "tools/profile/sizes.h"
 #include "workloads/ampere_gemm/plan.h"
 #include "workloads/common/cta_footprint.h"
@@ -121,6 +122,16 @@ class Reader {
     set(size, tile);
   }
 
+  // tcgen05.mma multiplies 64 or 128 rows of a CTA (PTX ISA). nvjet_tst_144x128 is 128 rows by 144 columns of the transposed
+  // product.
+  void turn_for_tcgen05() {
+    const auto rows = [&](const std::string& name) { return number(values_, name) == 64 || number(values_, name) == 128; };
+    if (rows("tile_m") || !rows("tile_n")) return;
+    std::swap(values_["m"], values_["n"]);
+    std::swap(values_["tile_m"], values_["tile_n"]);
+    std::swap(values_["cluster_m"], values_["cluster_n"]);
+  }
+
   void make() {
     const bool stated = rule_.sizes() == STATED && std::ranges::any_of(rule_.column(), [](const Column& column) {
                           return column.name() == "category" && column.value() == "GEMM";
@@ -129,7 +140,10 @@ class Reader {
     const bool lacks_tile = rule_.settings().find("{tile_m}") != std::string::npos && values_["tile_m"].empty();
     const bool as_traced = on_.traced && !(product && lacks_tile);
     const bool listed = std::ranges::any_of(rule_.column(), [](const Column& column) { return column.name() == "kernel_file"; });
+    const bool tcgen05 = as_traced && !rule_.tcgen05_settings().empty() &&
+                         configs::product_family(on_.gpu.architecture()) == configs::ProductFamily::kTcgen05;
     set("ctas", shape_.ctas());
+    if (tcgen05) turn_for_tcgen05();
     if (product && listed) batch_parts();
     if (product && rule_.mma_sync() && as_traced) {
       stack_rows();
@@ -149,7 +163,7 @@ class Reader {
       put("kernel", "batched GEMM");
     }
     if (as_traced || !product || listed) {
-      put("set", filled(rule_.settings(), values_, missing));
+      put("set", filled(tcgen05 ? rule_.tcgen05_settings() : rule_.settings(), values_, missing));
     } else {
       put("impl", "cuBLAS");  // on another GPU the library chooses another kernel
     }

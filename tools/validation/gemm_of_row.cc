@@ -158,6 +158,16 @@ void quantise_first(const MeasuredRow& row, uint64_t activations, uint64_t weigh
   if (engine && narrow) add_quantisation("weights", weights, work);
 }
 
+// Adds the pass by which a call narrows the product's FP32 result to 16 bits: cast=16 in dims_other.
+void narrow_result(const MeasuredRow& row, uint64_t elements, RowWork& work) {
+  if (row.option("cast") != "16") return;
+  configs::Kernel& kernel = work.around.emplace_back();
+  kernel.set_name("cast");
+  kernel.mutable_elementwise()->set_operation(configs::NARROW);
+  kernel.mutable_elementwise()->set_elements(elements);
+  work.gaps = true;
+}
+
 // True for vLLM's benchmarks/kernels/bench_fp8_gemm.py and bench_nvfp4_gemm.py: Triton's do_bench_cudagraph, a graph of calls with
 // the same arrays.
 bool by_graph(const MeasuredRow& row) { return row.text("source").find("vllm-project/vllm/pull") != std::string::npos; }
@@ -280,6 +290,7 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   }
   work.kernels.push_back(std::move(kernel));
   quantise_first(row, groups * rows * *k, groups * *n * *k, work);
+  narrow_result(row, groups * rows * *n, work);
   return work;
 }
 

@@ -135,13 +135,13 @@ constexpr std::array kAliases{
 
 // Names of NAME=VALUE that readers of rows know, in addition to the fields of configs.Elementwise and configs.Philox: sizes, and
 // options of kernels.
-constexpr std::array<std::string_view, 32> kNames{"timer",  "flush_bytes", "l2",     "beside",     "deterministic",
+constexpr std::array<std::string_view, 33> kNames{"timer",  "flush_bytes", "l2",     "beside",     "deterministic",
                                                   "groups", "M_per_group", "window", "head_dim_v", "q",
                                                   "M",      "N",           "H",      "V",          "B",
                                                   "T",      "S",           "dtype",  "eps",        "cta_group",
                                                   "depth",  "operands",    "stages", "tile",       "cluster",
                                                   "tokens", "rows",        "cols",   "kv",         "kv_len",
-                                                  "op",     "dims"};
+                                                  "op",     "dims",        "cast"};
 // The same of micro-kernels (micro_of_row.cc).
 constexpr std::array<std::string_view, 16> kMicroNames{"box",
                                                        "sharing",

@@ -57,6 +57,7 @@ void add_synchronisation(traces::Kernel& kernel, const BlackwellPlan& plan) {
                   {"empty", plan.stages, 1, true},
                   {"sums", plan.accumulators, 1, false},
                   {"free", plan.accumulators, BlackwellPlan::kEpilogueWarps, true}};
+  if (plan.cluster_ctas() > 1) kernel.rings.push_back({"start", 1, BlackwellPlan::kWarps, false});
   kernel.cursors = {
       {"load", plan.stages, 0}, {"use", plan.stages, 0}, {"tile", plan.accumulators, 0}, {"out", plan.accumulators, 0}};
 }
@@ -75,7 +76,7 @@ void add_roles(traces::Kernel& kernel, const isa::Architecture& architecture, co
   constexpr uint32_t kIdle = BlackwellPlan::kWarps - BlackwellPlan::kEpilogueWarps - 2;
   kernel.roles = {{"load", 1, load_body(architecture, plan)},
                   {"multiply", 1, multiply_body(architecture, plan)},
-                  {"idle", kIdle, {block_of(Code(architecture).add("EXIT"))}},
+                  {"idle", kIdle, idle_body(architecture, plan)},
                   {"epilogue", BlackwellPlan::kEpilogueWarps, epilogue_body(architecture, plan)}};
 }
 

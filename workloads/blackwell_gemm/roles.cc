@@ -107,8 +107,27 @@ void add_tiles(std::vector<traces::Node>& body, const BlackwellPlan& plan, std::
   }
 }
 
-std::vector<traces::Node> whole(const isa::Architecture& architecture, const BlackwellPlan& plan, std::vector<traces::Node> tile) {
-  std::vector<traces::Node> body;
+// Before a CTA's roles part, all its warps meet: no CTA may use a barrier before it is initialised, its own or, in a cluster,
+// another's (CUTLASS, sm100_gemm_tma_warpspecialized.hpp; DeepGEMM, sm100_bf16_gemm.cuh; learn-cuda, matmul_v7.cu). assumed: the
+// warp that loads initialises them. The allocation of tensor memory is left out, its latency is not published.
+traces::Block start(const isa::Architecture& architecture, const BlackwellPlan& plan, bool initialises) {
+  Code code(architecture);
+  const uint32_t barriers = 2 * (plan.stages + plan.accumulators);
+  for (uint32_t b = 0; initialises && b < barriers; ++b) code.add("SYNCS.EXCH.64 URZ, [UR6], UR8");
+  code.add("FENCE.VIEW.ASYNC.S");
+  if (plan.cluster_ctas() == 1) {
+    code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = 32 * BlackwellPlan::kWarps});
+  } else {
+    isa::Effect meets;
+    meets.barrier = BlackwellRings::kStart;
+    code.add("UCGABAR_ARV", meets).add("UCGABAR_WAIT", meets);
+  }
+  return block_of(code);
+}
+
+std::vector<traces::Node> whole(const isa::Architecture& architecture, const BlackwellPlan& plan, std::vector<traces::Node> tile,
+                                bool initialises = false) {
+  std::vector<traces::Node> body{start(architecture, plan, initialises)};
   add_tiles(body, plan, std::move(tile));
   body.push_back(block_of(Code(architecture).add("EXIT")));
   connect(architecture, body);
@@ -120,7 +139,8 @@ std::vector<traces::Node> whole(const isa::Architecture& architecture, const Bla
 std::vector<traces::Node> load_body(const isa::Architecture& architecture, const BlackwellPlan& plan) {
   return whole(
       architecture, plan,
-      {loop_of(load_block(architecture, plan), {.literal = plan.k_blocks}), block_of(Code(architecture).add("BRA `(.L_tile)"))});
+      {loop_of(load_block(architecture, plan), {.literal = plan.k_blocks}), block_of(Code(architecture).add("BRA `(.L_tile)"))},
+      true);
 }
 
 std::vector<traces::Node> multiply_body(const isa::Architecture& architecture, const BlackwellPlan& plan) {
@@ -150,6 +170,12 @@ std::vector<traces::Node> epilogue_body(const isa::Architecture& architecture, c
   end.add("SYNCS.ARRIVE.TRANS64 RZ, [R2], R3", at(BlackwellRings::kFree, BlackwellCursors::kOut, 1)).add("BRA `(.L_tile)");
   tile.push_back(block_of(end));
   return whole(architecture, plan, std::move(tile));
+}
+
+std::vector<traces::Node> idle_body(const isa::Architecture& architecture, const BlackwellPlan& plan) {
+  std::vector<traces::Node> body{start(architecture, plan, false), block_of(Code(architecture).add("EXIT"))};
+  connect(architecture, body);
+  return body;
 }
 
 }  // namespace warpfold::workloads

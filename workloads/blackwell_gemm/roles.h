@@ -14,6 +14,7 @@ struct BlackwellRings {
   static constexpr int16_t kEmpty = 1;  // stages whose products are complete
   static constexpr int16_t kSums = 2;   // accumulators whose tile is complete
   static constexpr int16_t kFree = 3;   // accumulators that the epilogue has read
+  static constexpr int16_t kStart = 4;  // clusters: the CTAs whose barriers are initialised
 };
 struct BlackwellCursors {
   static constexpr int16_t kLoad = 0;
@@ -32,5 +33,6 @@ constexpr int32_t kTilesParameter = 0;  // persistent: tiles per CTA
 std::vector<traces::Node> load_body(const isa::Architecture& architecture, const BlackwellPlan& plan);
 std::vector<traces::Node> multiply_body(const isa::Architecture& architecture, const BlackwellPlan& plan);
 std::vector<traces::Node> epilogue_body(const isa::Architecture& architecture, const BlackwellPlan& plan);
+std::vector<traces::Node> idle_body(const isa::Architecture& architecture, const BlackwellPlan& plan);
 
 }  // namespace warpfold::workloads
