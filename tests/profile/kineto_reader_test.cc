@@ -52,7 +52,8 @@ TEST(KinetoReader, ReadsLaunchesAndTheirShapes) {
 // Of convolutions, the lists among the inputs: padding, stride. Other operators' lists are not kept.
 TEST(KinetoReader, ReadsTheListsOfConvolutions) {
   for (const std::string name : {"aten::cudnn_convolution", "aten::mm"}) {
-    const std::string op = R"({"ph": "X", "cat": "cpu_op", "name": ")" + name + R"(", "ts": 1, "dur": 1, "args": {"External id": 9, )"
+    const std::string op = R"({"ph": "X", "cat": "cpu_op", "name": ")" + name +
+                           R"(", "ts": 1, "dur": 1, "args": {"External id": 9, )"
                            R"("Concrete Inputs": ["", "[0, 1]", "[16, 16]", "[a]", "[1", "True", "[]"]}})";
     const auto profile = read(trace(op + ",\n" + kernel("f", "1", ", \"External id\": 9")));
     ASSERT_TRUE(profile) << profile.error().text();

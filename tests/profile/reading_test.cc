@@ -84,17 +84,18 @@ LaunchShape convolution(const std::string& name, const std::array<uint32_t, 3>& 
 
 TEST(Reading, AConvolutionIsAnImplicitProduct) {
   // 3 channels take a tile of 32 for each of 16 x 16 positions; patches of a vision transformer do not overlap.
-  const Reading patches = read(convolution("cutlass_tensorop_bf16_s16816fprop_optimized_bf16_256x64_32x4_nhwc_align8", {16, 3, 1},
-                                           {{4, 3, 224, 224}, {768, 3, 16, 16}, {}, {}, {}, {}},
-                                           {{}, {}, {0, 0}, {16, 16}, {1, 1}, {}}));
+  const Reading patches =
+      read(convolution("cutlass_tensorop_bf16_s16816fprop_optimized_bf16_256x64_32x4_nhwc_align8", {16, 3, 1},
+                       {{4, 3, 224, 224}, {768, 3, 16, 16}, {}, {}, {}, {}}, {{}, {}, {0, 0}, {16, 16}, {1, 1}, {}}));
   EXPECT_EQ(kernel(patches).ampere_gemm().m(), 4 * 14 * 14);
   EXPECT_EQ(kernel(patches).ampere_gemm().n(), 768);
   EXPECT_EQ(kernel(patches).ampere_gemm().k(), 256 * 32);
   EXPECT_EQ(kernel(patches).ampere_gemm().a_repeats(), 1);
   EXPECT_EQ(kernel(patches).ampere_gemm().tile_m(), 256);
   EXPECT_EQ(patches.notes.back(), "3 input channels take a tile of 32 for each position of the filter");
-  const std::string xmma = "_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize128x128x16_stage4_warpsize2x2x1_g1_"
-                           "tensor16x8x8_execute_kernel_cudnn";
+  const std::string xmma =
+      "_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize128x128x16_stage4_warpsize2x2x1_g1_"
+      "tensor16x8x8_execute_kernel_cudnn";
   const Inputs forward{{32, 128, 56, 56}, {256, 128, 3, 3}, {}, {}, {}, {}}, lists{{}, {}, {1, 1}, {2, 2}, {1, 1}, {}};
   const Reading fprop = read(convolution("sm80_xmma_fprop" + xmma, {2, 196, 1}, forward, lists), "a100_sxm");
   EXPECT_EQ(kernel(fprop).ampere_gemm().m(), 32 * 28 * 28);
@@ -127,8 +128,9 @@ TEST(Reading, AConvolutionWithoutItsTensorsIsOpaque) {
       "image, filter or stride are not recorded, or it is no convolution of two dimensions and one group; record the operators' "
       "shapes (record_shapes=True), or state sizes (--names)";
   EXPECT_EQ(read(convolution(name, {16, 3, 1}, {}, {})).opaque, missing);
-  EXPECT_EQ(read(convolution(name, {16, 3, 1}, inputs, {})).opaque, missing);                                       // no stride
-  EXPECT_EQ(read(convolution(name, {16, 3, 1}, {{4, 64, 56, 56}, {64, 32, 3, 3}, {}, {}, {}, {}}, lists)).opaque, missing);  // groups
+  EXPECT_EQ(read(convolution(name, {16, 3, 1}, inputs, {})).opaque, missing);  // no stride
+  EXPECT_EQ(read(convolution(name, {16, 3, 1}, {{4, 64, 56, 56}, {64, 32, 3, 3}, {}, {}, {}, {}}, lists)).opaque,
+            missing);  // groups
   EXPECT_EQ(read(convolution(name, {16, 3, 1}, {{4, 64, 56}, {64, 64, 3}, {}, {}, {}, {}}, lists)).opaque, missing);
   EXPECT_EQ(read(convolution(name, {16, 3, 1}, {{4, 64, 1, 1}, {64, 64, 9, 9}, {}, {}, {}, {}}, lists)).opaque, missing);
   EXPECT_EQ(read(convolution(name, {16, 3, 1}, {{0, 64, 56, 56}, {64, 64, 3, 3}, {}, {}, {}, {}}, lists)).opaque,

@@ -42,7 +42,8 @@ bool LaunchCollector::add(const TraceEvent& event) {
     // Other operators' lists would tell apart calls that launch equal kernels.
     const bool convolves = event.name.find("conv") != std::string::npos;
     ops_.push_back(
-        {texts_.of({event.name, event.inputs, event.types, event.strides, convolves ? event.lists : decltype(event.lists){}}), event.record.value_or(event.external_id.value_or(0))});
+        {texts_.of({event.name, event.inputs, event.types, event.strides, convolves ? event.lists : decltype(event.lists){}}),
+         event.record.value_or(event.external_id.value_or(0))});
     if (event.external_id) operators_.push_back({*event.external_id, op});
     if (timed) spans_.push_back({threads_.of(event.thread), op, event.ts, event.ts + event.dur});
     return true;

@@ -363,13 +363,14 @@ class Finder {
     }
   }
 
-  // A convolution's image, filter, result, stride and products, as aten::cudnn_convolution(input, weight, padding, stride, dilation,
-  // groups, ..) and aten::convolution_backward(gradient, input, weight, bias_sizes, stride, ..) record them.
+  // A convolution's image, filter, result, stride and products, as aten::cudnn_convolution(input, weight, padding, stride,
+  // dilation, groups, ..) and aten::convolution_backward(gradient, input, weight, bias_sizes, stride, ..) record them.
   struct Convolution {
     uint64_t images, inputs, height, width, outputs, filter_height, filter_width, result_height, result_width, stride;
   };
   std::optional<Convolution> convolution() const {
-    const auto& [inputs, lists] = std::pair<const std::vector<Extents>&, const std::vector<Extents>&>(shape_.op.inputs, shape_.op.lists);
+    const auto& [inputs, lists] =
+        std::pair<const std::vector<Extents>&, const std::vector<Extents>&>(shape_.op.inputs, shape_.op.lists);
     const bool backward = shape_.op.name.ends_with("convolution_backward");
     const size_t input = backward ? 1 : 0, stride = backward ? 4 : 3, padding = backward ? 5 : 2, dilation = backward ? 6 : 4;
     if (inputs.size() < input + 2 || lists.size() <= std::max({stride, padding, dilation})) return std::nullopt;
@@ -389,12 +390,14 @@ class Finder {
   }
 
   // An implicit product, NVIDIA/cutlass @03447b6, media/docs/implicit_gemm_convolution.md and
-  // include/cutlass/conv/conv2d_problem_size.h (implicit_gemm_k_iterations): each position of the filter takes whole tiles of channels.
+  // include/cutlass/conv/conv2d_problem_size.h (implicit_gemm_k_iterations): each position of the filter takes whole tiles of
+  // channels.
   void find_convolution() {
     const auto found = convolution();
     if (!found) {
-      sizes_.missing = "image, filter or stride are not recorded, or it is no convolution of two dimensions and one group; record the "
-                       "operators' shapes (record_shapes=True), or state sizes (--names)";
+      sizes_.missing =
+          "image, filter or stride are not recorded, or it is no convolution of two dimensions and one group; record the "
+          "operators' shapes (record_shapes=True), or state sizes (--names)";
       return;
     }
     const Convolution& of = *found;
@@ -434,8 +437,8 @@ class Finder {
     set("filter_width", of.filter_width);
     sizes_.grid_fits = fits(m, n, parts) || fits(n, m, parts);
     if (!sizes_.grid_fits)
-      note("grid " + grid_text(shape_) + " holds no tiling of " + text(m) + " x " + text(n) + " by " + text(group("tile_m")) + " x " +
-           text(group("tile_n")));
+      note("grid " + grid_text(shape_) + " holds no tiling of " + text(m) + " x " + text(n) + " by " + text(group("tile_m")) +
+           " x " + text(group("tile_n")));
   }
 
   // Tensors are batch x tokens x heads x head_dim, as in FlashAttention.
