@@ -244,9 +244,8 @@ std::optional<Finding> check_ampere_gemm(const AmpereGemm& gemm, const std::stri
   at_least_tile("n", gemm.n(), tile_n);
   if (gemm.type() == FP4) check.fault("type", "type must be BF16, FP16, TF32, INT8, FP8 or FP32, not FP4");
   check_products(gemm, check);
-  for (const auto& [field, set] : {std::pair{"threads", gemm.has_threads()},
-                                   {"k_slices", gemm.has_k_slices()},
-                                   {"split_k", gemm.has_split_k()}}) {
+  for (const auto& [field, set] :
+       {std::pair{"threads", gemm.has_threads()}, {"k_slices", gemm.has_k_slices()}, {"split_k", gemm.has_split_k()}}) {
     if (set) check.fault(field, std::string(field) + " needs type FP32");
   }
   const uint32_t depth = gemm.type() == TF32 ? 16 : gemm.has_type() && (gemm.type() == INT8 || gemm.type() == FP8) ? 64 : 32;

@@ -166,10 +166,10 @@ TEST_F(CheckScenario, ChecksAmpereGemms) {
   EXPECT_EQ(ampere("m: 64 n: 256 k: 256"), "s.textproto:3:1: m must not be smaller than the tile's 128, not 64");
   EXPECT_EQ(ampere("m: 256 n: 64 k: 256"), "s.textproto:3:8: n must not be smaller than the tile's 128, not 64");
   EXPECT_EQ(ampere("m: 64 n: 256 k: 256 grouped { groups: 4 layout: BATCHED }"), "no error");
-  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 grouped { groups: 4 }"),
-            "s.textproto:3:24: grouped must be BATCHED and without rows of its own");
-  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 a_repeats: 0"), "s.textproto:3:24: a_repeats must be at least 1, not 0");
-  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 b_repeats: 0"), "s.textproto:3:24: b_repeats must be at least 1, not 0");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 grouped { groups: 4 layout: CONTIGUOUS }"),
+            "s.textproto:3:22: grouped must be BATCHED and without rows of its own");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 a_repeats: 0"), "s.textproto:3:22: a_repeats must be at least 1, not 0");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 b_repeats: 0"), "s.textproto:3:22: b_repeats must be at least 1, not 0");
   EXPECT_EQ(ampere("m: 256 n: 256"), "s.textproto:2:23: k must be at least 1, not 0");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 type: FP4"),
             "s.textproto:3:22: type must be BF16, FP16, TF32, INT8, FP8 or FP32, not FP4");

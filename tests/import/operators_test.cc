@@ -296,6 +296,35 @@ TEST(Operators, SoftmaxOfRowsReadsVectorsOnlyInWholeTurns) {
   }
 }
 
+// A batch norm reads a channel's planes twice, or once if it keeps them in shared memory; a change of layout reads and writes each
+// element once; a max pooling by windows of 3 x 3 reads at most nine pixels a result. One image of 64 channels.
+TEST(Operators, OfConvolutionalNetworksReadWhatTheirSourceSays) {
+  constexpr uint64_t kPixels = 56 * 56, kBytes = 64 * kPixels * 4;
+  const std::vector<std::string> kept{"function=batch_norm_kept", "shared_memory_bytes=14480"},
+      backward_kept{"function=batch_norm_backward_kept", "shared_memory_bytes=29072"};
+  for (const auto& [name, settings, readings] : {std::tuple{"vision_batch_norm", std::vector<std::string>{}, 2U},
+                                                 {"vision_batch_norm", kept, 1U},
+                                                 {"vision_batch_norm_backward", {}, 2U},
+                                                 {"vision_batch_norm_backward", backward_kept, 1U},
+                                                 {"vision_layout", {}, 1U},
+                                                 {"vision_layout", {"function=nhwc_to_nchw"}, 1U}}) {
+    const auto kernel = imported(name, settings);
+    ASSERT_TRUE(kernel) << kernel.error().text();
+    SCOPED_TRACE(std::string(name) + " " + std::to_string(readings));
+    EXPECT_EQ(array_of(*kernel, "x").requested, kBytes * readings);
+    EXPECT_EQ(array_of(*kernel, "out").requested, kBytes);
+  }
+  const auto pooling = imported("vision_max_pool", {"parameter.results.value=200704", "parameter.planes.value=64"});
+  ASSERT_TRUE(pooling) << pooling.error().text();
+  EXPECT_EQ(array_of(*pooling, "out").requested, 200704 * 4);
+  EXPECT_EQ(array_of(*pooling, "chosen").requested, 200704 * 8);
+  EXPECT_EQ(array_of(*pooling, "x").touched, 64 * 112 * 112 * 4);
+  const auto backward = imported("vision_max_pool_backward", {});
+  ASSERT_TRUE(backward) << backward.error().text();
+  EXPECT_EQ(array_of(*backward, "out").requested, 64 * 112 * 112 * 4);
+  EXPECT_EQ(array_of(*backward, "gradient").touched, 64 * 56 * 56 * 4);
+}
+
 // Dense rows of 601 elements begin at each of eight places of a vector in turn. A sample of CTAs, each with its own turns,
 // has as many instructions a CTA as eight rows that are executed one by one.
 TEST(Operators, SoftmaxOfDenseRowsIsSampled) {

@@ -57,7 +57,8 @@ std::vector<std::string> sizes_of_all(const NameTable& names, Profile profile, c
   return found;
 }
 
-const std::string kLayers = R"(sequence { name: "layers" size { name: "width" value: ["10", "20", "30"] } size { name: "two" value: "width * 2" } }
+const std::string kLayers =
+    R"(sequence { name: "layers" size { name: "width" value: ["10", "20", "30"] } size { name: "two" value: "width * 2" } }
     rule { pattern: "gemm" sizes: STATED sequence: "layers" }
     rule { pattern: "winograd" sizes: STATED sequence: "layers" }
     rule { pattern: "layout" sizes: STATED sequence: "layers" place: BEFORE }
@@ -102,14 +103,18 @@ TEST(Layers, MistakesHaveAPlace) {
   const std::string layers = R"(sequence { name: "layers" size { name: "n" value: ["1", "2"] } })";
   EXPECT_THAT(mistake("rule { pattern: \"f\"\n when: \"grid_x =\" }"), HasSubstr("my.textproto:2:2: when: "));
   EXPECT_THAT(mistake("rule { pattern: \"f\"\n when: \"n == 1\" }"), HasSubstr("no \"n\""));
-  EXPECT_THAT(mistake("rule { sizes: STATED\n sequence: \"l\" }"), HasSubstr("my.textproto:2:2: no sequence of this table is named \"l\""));
+  EXPECT_THAT(mistake("rule { sizes: STATED\n sequence: \"l\" }"),
+              HasSubstr("my.textproto:2:2: no sequence of this table is named \"l\""));
   EXPECT_THAT(mistake("rule { sizes: STATED\n place: AFTER }"), HasSubstr("my.textproto:2:2: place belongs to a sequence"));
-  EXPECT_THAT(mistake(layers + "rule {\n sequence: \"layers\" }"), HasSubstr("my.textproto:2:2: size, near, sequence and check belong"));
+  EXPECT_THAT(mistake(layers + "rule {\n sequence: \"layers\" }"),
+              HasSubstr("my.textproto:2:2: size, near, sequence and check belong"));
   EXPECT_THAT(mistake("rule {\n check: \"grid_x == 1\" }"), HasSubstr("my.textproto:2:2: size, near, sequence and check belong"));
   EXPECT_THAT(mistake(layers + "rule { sizes: STATED sequence: \"layers\"\n size { name: \"m\" value: [\"1\", \"2\"] } }"),
               HasSubstr("my.textproto:2:2: size \"m\": values in turn belong to the rule's sequence"));
-  EXPECT_THAT(mistake(layers + "rule { sizes: STATED sequence: \"layers\"\n check: \"m == 1\" }"), HasSubstr("my.textproto:2:2: check: "));
-  EXPECT_THAT(mistake("sequence { size { name: \"n\" value: \"1\" } }"), HasSubstr("my.textproto:1:1: sequence \"\": a sequence needs a name"));
+  EXPECT_THAT(mistake(layers + "rule { sizes: STATED sequence: \"layers\"\n check: \"m == 1\" }"),
+              HasSubstr("my.textproto:2:2: check: "));
+  EXPECT_THAT(mistake("sequence { size { name: \"n\" value: \"1\" } }"),
+              HasSubstr("my.textproto:1:1: sequence \"\": a sequence needs a name"));
   EXPECT_THAT(mistake("sequence { name: \"s\" size { name: \"n\" } }"), HasSubstr("a size needs a name and a value"));
   EXPECT_THAT(mistake("sequence { name: \"s\" size { name: \"n\" value: \"grid_x\" } }"), HasSubstr("no \"grid_x\""));
   EXPECT_THAT(mistake(R"(sequence { name: "s" size { name: "n" value: ["1", "2", "3"] } size { name: "m" value: ["1", "2"] } })"),
@@ -119,7 +124,8 @@ TEST(Layers, MistakesHaveAPlace) {
   EXPECT_THAT(mistake(many + " } }"), HasSubstr("more than 4096 layers"));
 }
 
-// ResNet-50 ------------------------------------------------------------------------------------------------------------------------------
+// ResNet-50
+// ------------------------------------------------------------------------------------------------------------------------------
 const std::string kForward = "aten::cudnn_convolution", kBackward = "aten::convolution_backward";
 
 class ResNet : public testing::Test {
@@ -137,8 +143,8 @@ class ResNet : public testing::Test {
     validation::RowMapper mapper(WARPFOLD_SOURCE_DIR "/configs/gpus", {});
     std::vector<Reading> readings;
     for (const Launch& each : profile.launches)
-      readings.push_back(
-          read_launch(table, profile.shapes[each.shape], {*loaded, true, WARPFOLD_SOURCE_DIR "/configs/kernels/operators"}, mapper));
+      readings.push_back(read_launch(table, profile.shapes[each.shape],
+                                     {*loaded, true, WARPFOLD_SOURCE_DIR "/configs/kernels/operators"}, mapper));
     return readings;
   }
   static const configs::AmpereGemm& gemm(const Reading& reading) {
@@ -186,9 +192,10 @@ TEST_F(ResNet, ForwardTakesTheLayersInTheirOrder) {
 TEST_F(ResNet, BackwardStartsAtTheLastLayer) {
   const auto readings = read(profile_of(
       {launch("void cudnn::bn_bw_1C11_singleread<float, 512, true, 1, 2, 0>(", {2048, 1, 1}, "", 512, 16656),
-       launch("sm80_xmma_dgrad_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize64x128x32_stage5_warpsize2x2x1_g1_tensor16x8x8_"
-              "execute_kernel_cudnn_infer",
-              {4, 25, 1}, kBackward),
+       launch(
+           "sm80_xmma_dgrad_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize64x128x32_stage5_warpsize2x2x1_g1_tensor16x8x8_"
+           "execute_kernel_cudnn_infer",
+           {4, 25, 1}, kBackward),
        launch("void cudnn::ops::nhwcToNchwKernel<float, float, float, true, false, (", {2, 16, 32}, kBackward, 256, 4224),
        launch("void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true, (", {2, 64, 32}, kBackward, 256, 4224),
        launch("cutlass_tensorop_s1688wgrad_optimized_tf32_256x128_16x3_nhwc_align4", {8, 4, 3}, kBackward, 256),
@@ -221,6 +228,43 @@ TEST_F(ResNet, LayersOfAV100) {
   EXPECT_EQ(gemm(readings[1]).grouped().groups(), 32);
   EXPECT_THAT(readings[2].opaque, HasSubstr("Winograd"));
   EXPECT_EQ(gemm(readings[3]).n(), 256);
+}
+
+// A change of layout in a layer of stride 2 has the pixels of its own tiles: 28 x 28 of the gradient, 56 x 56 of the input.
+TEST_F(ResNet, LayoutsOfStridedLayers) {
+  std::vector<LaunchShape> launches;
+  // Backward, 40 layers lie before the one of 128 channels with stride 2.
+  for (int layer = 0; layer < 40; ++layer) launches.push_back(launch("wgrad_alg0_engine", {1, 1, 1}, kBackward));
+  for (const uint32_t tiles : {25, 98})
+    launches.push_back(
+        launch("void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true, (", {tiles, 4, 32}, kBackward, 256));
+  const auto readings = read(profile_of(launches));
+  EXPECT_EQ(readings[40].reads_as, "fp32 input or gradient, 32 x 128 x 784");
+  EXPECT_EQ(readings[41].reads_as, "fp32 input or gradient, 32 x 128 x 3136");
+  EXPECT_TRUE(readings[41].run) << readings[41].opaque;
+}
+
+TEST(AlexNet, LayersPoolingAndLinearLayersHaveOrdersOfTheirOwn) {
+  const auto names = NameTable::load(WARPFOLD_SOURCE_DIR "/configs/profiles/alexnet_inference.textproto");
+  ASSERT_TRUE(names) << names.error().text();
+  const Profile profile = profile_of(
+      {launch("cudnn_ampere_scudnn_128x64_relu_xregs_large_nn_v1", {3025, 1, 1}), launch("ampere_gcgemm_64x64_nt", {3, 2, 544}),
+       launch("sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize128x128x16_"
+              "stage4_warpsize2x2x1_g1_tensor16x8x8_execute_kernel_cudnn",
+              {3, 169, 1})});
+  EXPECT_THAT(sizes_of_all(*names, profile, "outputs"), ElementsAre("64", "192", "384"));
+  EXPECT_THAT(sizes_of_all(*names,
+                           profile_of({launch("max_pool_forward_nchw<float, float>(", {23328, 1, 1}),
+                                       launch("max_pool_forward_nchw<float, float>(", {16224, 1, 1})}),
+                           "results"),
+              ElementsAre("5971968", "4153344"));
+  EXPECT_THAT(sizes_of_all(*names,
+                           profile_of({launch("ampere_sgemm_32x32_sliced1x4_tn", {128, 4, 1}),
+                                       launch("ampere_sgemm_32x32_sliced1x4_tn", {32, 4, 1})}),
+                           "depth"),
+              ElementsAre("9216",
+                          "grid 32 x 4 x 1 is not one of the layer that its turn states: 32 * grid_x >= columns and 32 * "
+                          "grid_x < columns + 32 and 32 * grid_y == rows"));
 }
 
 }  // namespace

@@ -126,7 +126,8 @@ TEST(AmpereGemm, RepeatedElementsComeFromDramOnce) {
   const traces::Kernel repeated = make_ampere_gemm(shape, gpu("a100_sxm")).value();
   EXPECT_EQ(bytes_by_stream(repeated), bytes_by_stream(once));
   const auto dram = [](const traces::Kernel& kernel, size_t stream) {
-    return static_cast<double>(kernel.streams[stream].dram_numerator) / static_cast<double>(kernel.streams[stream].dram_denominator);
+    return static_cast<double>(kernel.streams[stream].dram_numerator) /
+           static_cast<double>(kernel.streams[stream].dram_denominator);
   };
   EXPECT_NEAR(dram(repeated, 0), dram(once, 0) / 9, 1e-4);
   EXPECT_EQ(dram(repeated, 1), dram(once, 1));

@@ -38,8 +38,8 @@ class NameTable {
   NameTable& operator=(const NameTable&) = delete;
   NameTable& operator=(NameTable&&) = delete;
 
-  // Returns the first rule whose patterns match the kernel's and its operator's name, and whose `when` holds for the launch; `rule` is
-  // null if there is none.
+  // Returns the first rule whose patterns match the kernel's and its operator's name, and whose `when` holds for the launch; `rule`
+  // is null if there is none.
   NamedKernel find(const LaunchShape& shape) const;
   NamedKernel find(const std::string& name, const std::string& operator_name = {}) const;
   // Returns whether the rule's `near` matches the name of another launch.

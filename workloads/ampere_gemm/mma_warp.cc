@@ -173,7 +173,8 @@ traces::Block epilogue(const isa::Architecture& architecture, const Plan& plan) 
   }
   for (uint32_t i = 0; i < plan.tile.accumulators; i += 2) {
     code.add(line({packs ? "STG.E [" : "STG.E.64 [", address, ".64+", immediate(i * 64), "], ", general(kFirstAccumulator + i)}),
-             {.bytes = std::max(1U, static_cast<uint32_t>(std::lround(2 * plan.result_bytes() * 32 * filled))), .stream = AmpereGemmStreams::kC});
+             {.bytes = std::max(1U, static_cast<uint32_t>(std::lround(2 * plan.result_bytes() * 32 * filled))),
+              .stream = AmpereGemmStreams::kC});
   }
   code.add("EXIT");
   return block_of(code);

@@ -42,8 +42,8 @@ struct AmpereGemmPlan {
   uint32_t result_bytes() const { return type == configs::TF32 || type == configs::INT8 ? 4 : 2; }
   uint32_t tile_k() const { return tile.k * kElementBytes / operand_bytes(); }
   uint64_t k_tiles() const { return (k + tile_k() - 1) / tile_k(); }
-  // The share of the tiles' rows and columns that lies within the matrices of a batched GEMM. assumed: rows and columns beyond a single
-  // product's are copied as the others.
+  // The share of the tiles' rows and columns that lies within the matrices of a batched GEMM. assumed: rows and columns beyond a
+  // single product's are copied as the others.
   double filled_m() const { return products == 1 ? 1 : static_cast<double>(m) / static_cast<double>(tiles_m() * tile.m); }
   double filled_n() const { return products == 1 ? 1 : static_cast<double>(n) / static_cast<double>(tiles_n() * tile.n); }
   uint32_t a_bytes() const { return tile.m * tile.k * kElementBytes; }  // per stage

@@ -30,7 +30,7 @@ struct SimtGemmPlan {
   uint32_t thread_m = 8, thread_n = 8;
   bool async = false;  // copies by cp.async; otherwise through registers
   bool along_m = true;
-  uint32_t swizzle = 8;  // assumed: as for mma.sync
+  uint32_t swizzle = 8;                   // assumed: as for mma.sync
   uint32_t a_repeats = 1, b_repeats = 1;  // copies of an element in the operand; DRAM delivers one
 
   static constexpr uint32_t kSliceDepth = 8;  // columns of k [maxas, cutlass]

@@ -40,8 +40,8 @@ class Order {
 
 // Panels of one operand: the wave of each panel's last use, and its residency in L2.
 struct Panels {
-  uint64_t requested;  // bytes of a panel
-  uint64_t bytes;      // of its distinct elements, which L2 holds
+  uint64_t requested;               // bytes of a panel
+  uint64_t bytes;                   // of its distinct elements, which L2 holds
   std::vector<uint64_t> last_wave;  // 0: never
   std::vector<bool> resident;
   OperandTraffic traffic;

@@ -2,19 +2,20 @@
 // (facebookresearch/HolisticTraceAnalysis @f4d0062, tests/data/nccl_parser_config and ns_resolution_trace, A100 and V100): grids,
 // blocks, shared memory and template arguments.
 //
-//   nchw_to_nhwc, nhwc_to_nchw   cuDNN's ops::nchwToNhwcKernel, nhwcToNchwKernel: 256 threads, 4,224 bytes of shared memory (32 x 33
-//                                words), a grid of tiles of 32 pixels x tiles of 32 channels x images. Filters are laid out by the
-//                                same kernel, with an image for each output channel
-//   batch_norm*_N                cuDNN's bn_fw_tr_1C11_kernel_NCHW<.., N, ..>, bn_bw_1C11_kernel_new<.., N, ..>: a CTA of 512 threads
-//                                a channel. assumed: N threads read an image's plane, 512 / N images at a time (N is 512 for planes
-//                                of 112 x 112, 128 of 56 x 56, 32 of 28 x 28 and smaller); sums and sums of squares in one reading,
-//                                the result in a second one; single elements, unrolled by the compiler
-//   batch_norm*_kept             cuDNN's bn_fw_tr_1C11_singleread, bn_bw_1C11_singleread: dynamic shared memory for a word (backward:
-//                                two) of each of 512 threads for every 512 elements of the channel, so that a channel is read once
-//   max_pool, max_pool_backward  pytorch/pytorch @v2.4, aten/src/ATen/native/cuda/DilatedMaxPool2d.cu, max_pool_forward_nchw and
-//                                max_pool_backward_nchw: a thread a result; backward one a pixel of the input, which looks at each
-//                                window over it. Indices have 64 bits. assumed: the gradient of a window is read whether it chose the
-//                                pixel or not; of 32 pixels of a warp one is chosen by at least one of its windows nearly always
+//   nchw_to_nhwc, nhwc_to_nchw: cuDNN's ops::nchwToNhwcKernel, nhwcToNchwKernel. 256 threads, 4,224 bytes of shared memory (32 x 33
+//     words), a grid of tiles of 32 pixels x tiles of 32 channels x images. The same kernel lays out filters, with an image for
+//     each output channel.
+//   batch_norm*_N: cuDNN's bn_fw_tr_1C11_kernel_NCHW<.., N, ..>, bn_bw_1C11_kernel_new<.., N, ..>. A CTA of 512 threads a channel.
+//     assumed: N threads read an image's plane, 512 / N images at a time (N is 512 for planes of 112 x 112, 128 of 56 x 56, 32 of
+//     28 x 28 and smaller); sums and sums of squares in one reading, the result in a second one; single elements, four at a time.
+//     assumed: all threads of a plane take as many turns, the last with a predicate. The importer does not follow the reuse in L2
+//     of planes of 28 x 28 if half of a warp leaves the loop one turn early.
+//   batch_norm*_kept: cuDNN's bn_fw_tr_1C11_singleread, bn_bw_1C11_singleread. Dynamic shared memory for a word (backward: two) of
+//     each of 512 threads for every 512 elements of the channel, so that a channel is read once.
+//   max_pool, max_pool_backward: pytorch/pytorch @v2.4, aten/src/ATen/native/cuda/DilatedMaxPool2d.cu, max_pool_forward_nchw and
+//     max_pool_backward_nchw. A thread a result; backward one a pixel of the input, which looks at each window over it. Indices
+//     have 64 bits. assumed: a window's gradient is read whether it chose the pixel or not, because nearly always one of a warp's
+//     32 pixels is chosen.
 //
 //   nvcc -O3 -std=c++17 -arch=sm_80 -cubin -o vision.cubin vision.cu
 //   nvdisasm -c -hex vision.cubin | tr -s " " > vision_sm_80.sass
@@ -108,7 +109,8 @@ extern "C" __global__ void __launch_bounds__(256) nchw_to_nhwc(const float* x, f
 #pragma unroll
   for (int y = 0; y < 32; y += 8) {
     const int pixel = pixel0 + down + y, channel = channel0 + across;
-    if (channel < channels && pixel < pixels) out[image + static_cast<int64_t>(pixel) * channels + channel] = tile[across][down + y];
+    if (channel < channels && pixel < pixels)
+      out[image + static_cast<int64_t>(pixel) * channels + channel] = tile[across][down + y];
   }
 }
 
@@ -157,8 +159,7 @@ extern "C" __global__ void __launch_bounds__(256) nhwc_to_nchw(const float* x, f
       weight_out[blockIdx.x] = sums.b * r;                                                                                         \
     }                                                                                                                              \
     const float count = images * pixels, scale = weight[blockIdx.x] * r, slope = sums.b * r * r / count, shift = sums.a / count;   \
-    for_planes<across>(images, channels, pixels,                                                                                   \
-                       [&](int at) { out[at] = (gradient[at] - shift - (x[at] - m) * slope) * scale; });                           \
+    for_planes<across>(images, channels, pixels, [&](int at) { out[at] = (gradient[at] - shift - (x[at] - m) * slope) * scale; }); \
   }
 
 BATCH_NORM(512)
