@@ -86,7 +86,7 @@ std::string two_towers() {
     launch(begin + 2, 40);
     launch(begin + 4, 40);
   }
-  launch(60, 80);
+  launch(60, 200);
   return R"({"deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3"}], "traceEvents": [)" +
          events.substr(0, events.size() - 2) + "]}";
 }
