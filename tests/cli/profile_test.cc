@@ -66,6 +66,64 @@ TEST_F(ProfileCommand, ThePlanIsAScenario) {
   EXPECT_NEAR(result.total_time_us(), together, 0.02 * together);
 }
 
+// Two towers, each with a product and an addition of the same shapes, and an addition outside of both.
+std::string two_towers() {
+  const std::string add =
+      "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul> >(int)";
+  std::string events;
+  int launches = 0;
+  const auto launch = [&](int at, int us) {
+    const std::string id = std::to_string(++launches);
+    events += R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "tid": 1, "ts": )" + std::to_string(at) +
+              R"(, "dur": 1, "args": {"correlation": )" + id + "}},\n" + R"({"ph": "X", "cat": "kernel", "name": ")" + add +
+              R"(", "ts": )" + std::to_string(1000 + 100 * launches) + R"(, "dur": )" + std::to_string(us) +
+              R"(, "args": {"correlation": )" + id +
+              R"(, "stream": 7, "grid": [32768, 1, 1], "block": [128, 1, 1], "registers per thread": 24, "shared memory": 0}},)" +
+              "\n";
+  };
+  for (const auto& [name, begin] : {std::pair{"tower_a", 10}, {"tower_b", 30}}) {
+    events += R"({"ph": "X", "cat": "user_annotation", "name": ")" + std::string(name) + R"(", "tid": 1, "ts": )" +
+              std::to_string(begin) + R"(, "dur": 10, "args": {}},)" + "\n";
+    launch(begin + 2, 40);
+    launch(begin + 4, 40);
+  }
+  launch(60, 200);
+  return R"({"deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3"}], "traceEvents": [)" +
+         events.substr(0, events.size() - 2) + "]}";
+}
+
+TEST_F(ProfileCommand, ARangeHasItsLaunchesAlone) {
+  write("towers.json", two_towers());
+  const auto whole = message<configs::ProfileReport>({"profile", "towers.json", "--candidates", "0"});
+  EXPECT_EQ(whole.launches(), 5);
+  ASSERT_EQ(whole.kernels_size(), 1);
+  const auto range = message<configs::ProfileReport>({"profile", "towers.json", "--candidates", "0", "--range", "tower_b"});
+  EXPECT_EQ(range.launches(), 2);
+  EXPECT_EQ(range.kernel_us(), 80);
+  EXPECT_NEAR(range.simulated_share(), 1, 1e-9);
+  EXPECT_EQ(range.notes(0), "Only launches in ranges called \"tower_b\" count; the time between these ranges is in the gaps.");
+  EXPECT_THAT(refused({"profile", "towers.json", "--range", "tower"}),
+              HasSubstr(R"(towers.json: no range is called "tower"; there are "tower_a", "tower_b")"));
+  EXPECT_THAT(refused({"profile", "towers.json", "--range", "tower_a", "--execution-trace", "e.json"}),
+              HasSubstr("may carry dependences"));
+}
+
+// The same kernel in both towers is told apart, and only its launches of different towers are tried.
+TEST_F(ProfileCommand, RangesMayBeStatedIndependent) {
+  write("towers.json", two_towers());
+  const auto report = message<configs::ProfileReport>({"profile", "towers.json", "--independent", "tower_a,tower_b"});
+  ASSERT_EQ(report.kernels_size(), 3);
+  uint64_t stated = 0;
+  for (const configs::ProfiledPair& pair : report.pairs()) {
+    if (pair.not_run().find("--independent") != std::string::npos) continue;
+    ++stated;
+    EXPECT_EQ(pair.times(), 2);
+    EXPECT_NE(pair.one_row(), 1) << "the addition outside of both towers";
+  }
+  EXPECT_EQ(stated, 1);
+  EXPECT_EQ(report.kernels(1).notes(report.kernels(1).notes_size() - 1), "launched in range \"tower_a\"");
+}
+
 // By the execution trace, only the addition is in a chain of its own.
 TEST_F(ProfileCommand, AnExecutionTraceSaysWhichLaunchesAreIndependent) {
   const auto report =

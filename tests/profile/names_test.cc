@@ -11,6 +11,8 @@
 namespace warpfold::profile {
 namespace {
 
+using Names = std::vector<std::string>;
+
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -171,9 +173,9 @@ TEST(RecordedTile, TheNearestHasAsManyElements) {
 TEST(Independence, IsStatedInEitherOrder) {
   Independence independence;
   ASSERT_TRUE(independence.add("gemm,soft.*max"));
-  EXPECT_TRUE(independence.states("cunn_SoftMaxForward softmax", "sm90_xmma_gemm"));
-  EXPECT_TRUE(independence.states("sm90_xmma_gemm", "softmax"));
-  EXPECT_FALSE(independence.states("gemm", "gemm"));
+  EXPECT_TRUE(independence.states(Names{"cunn_SoftMaxForward softmax"}, Names{"sm90_xmma_gemm"}));
+  EXPECT_TRUE(independence.states(Names{"sm90_xmma_gemm"}, Names{"softmax"}));
+  EXPECT_FALSE(independence.states(Names{"gemm"}, Names{"gemm"}));
   EXPECT_THAT(independence.add("gemm").error().text(), HasSubstr("expected two names with a comma between them"));
   EXPECT_THAT(independence.add("gemm,(").error().text(), HasSubstr("--independent gemm,(: missing )"));
 }

@@ -193,6 +193,10 @@ TEST(NsightSystemsExport, ReadsLaunchesWithTheOperatorsOfRanges) {
   EXPECT_EQ(shape.op.name, "aten::mm");
   EXPECT_THAT(shape.op.inputs, ElementsAre(ElementsAre(8, 16), ElementsAre(), ElementsAre(16, 4)));
   EXPECT_TRUE(profile->shapes_recorded);
+  // An operator of emit_nvtx is no range of the user's. The call lies in a range of another thread.
+  EXPECT_THAT(profile->ranges, ElementsAre("other"));
+  EXPECT_THAT(profile->range_sets[profile->launches[1].ranges], ElementsAre(0));
+  EXPECT_THAT(profile->range_sets[profile->launches[0].ranges], ElementsAre());
 }
 
 TEST(NsightSystemsExport, KernelsSuffice) {

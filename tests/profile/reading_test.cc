@@ -388,6 +388,21 @@ TEST(Reading, KernelsWithAnAxis) {
   EXPECT_THAT(read(gather).notes, testing::ElementsAre("the rows that it reads are distinct"));
 }
 
+TEST(Reading, DropoutHasTheElementsOfItsTensor) {
+  const auto dropout = [](const std::string& of, const Inputs& inputs) {
+    return read("void at::native::(anonymous namespace)::fused_dropout_kernel_vec<" + of + ", bool>(int)", {1056, 1, 1},
+                {256, 1, 1}, inputs);
+  };
+  const Reading bf16 = dropout("c10::BFloat16, float, unsigned int, 1, 8", {{16, 512, 1024}, {}, {}});
+  EXPECT_EQ(kernel(bf16).listing().description().function(), "torch_dropout_bf16");
+  EXPECT_EQ(field(bf16, "elements"), "8388608");
+  EXPECT_EQ(field(bf16, "ctas"), "1056");
+  EXPECT_EQ(kernel(dropout("float, float, unsigned int, 1, 4", {{512, 1024}, {}, {}})).listing().description().function(),
+            "torch_dropout_fp32");
+  EXPECT_THAT(dropout("float, float, unsigned int, 1, 4", {}).opaque, HasSubstr("record the operators' shapes"));
+  EXPECT_EQ(dropout("float, float, unsigned int, 1, 2", {{512, 1024}, {}, {}}).opaque, "whether its bits are kept is not recorded");
+}
+
 // Passes run at the highest clock; of another GPU the library's kernel is taken.
 TEST(Reading, PassesAndOtherGpus) {
   const Reading pass = read("void vectorized_elementwise_kernel<4, FillFunctor<float>, at::detail::Array<char*, 1> >(int)",

@@ -28,10 +28,18 @@ Expected<void> Independence::add(const std::string& pair) {
   return {};
 }
 
-bool Independence::states(const std::string& one, const std::string& other) const {
+bool Independence::names(const std::string& range) const {
+  return std::ranges::any_of(
+      pairs_, [&](const auto& pair) { return RE2::PartialMatch(range, *pair.first) || RE2::PartialMatch(range, *pair.second); });
+}
+
+bool Independence::states(std::span<const std::string> one, std::span<const std::string> other) const {
   return std::ranges::any_of(pairs_, [&](const auto& pair) {
-    const auto fit = [&](const std::string& first, const std::string& second) {
-      return RE2::PartialMatch(first, *pair.first) && RE2::PartialMatch(second, *pair.second);
+    const auto has = [](std::span<const std::string> names, const RE2& pattern) {
+      return std::ranges::any_of(names, [&](const std::string& name) { return RE2::PartialMatch(name, pattern); });
+    };
+    const auto fit = [&](std::span<const std::string> first, std::span<const std::string> second) {
+      return has(first, *pair.first) && has(second, *pair.second);
     };
     return fit(one, other) || fit(other, one);
   });

@@ -46,6 +46,8 @@ EventKind event_kind(std::string_view category) {
   if (category == "kernel" || category == "Kernel") return EventKind::kKernel;
   if (category == "gpu_memcpy" || category == "gpu_memset" || category == "Memcpy" || category == "Memset") return EventKind::kCopy;
   if (category == "cuda_runtime" || category == "cuda_driver" || category == "Runtime") return EventKind::kCall;
+  // Kineto also draws these ranges on the GPU's streams (gpu_user_annotation), around the kernels that they launched.
+  if (category == "user_annotation") return EventKind::kRange;
   if (category == "cpu_op" || category == "Operator") return EventKind::kOperator;
   return EventKind::kOther;
 }
@@ -66,6 +68,10 @@ bool LaunchCollector::add(const TraceEvent& event) {
                     event.record.value_or(event.external_id.value_or(0))});
     if (event.external_id) operators_.push_back({*event.external_id, op});
     if (timed) spans_.push_back({threads_.of(event.thread), op, event.ts, event.ts + event.dur});
+    return true;
+  }
+  if (event.kind == EventKind::kRange) {
+    if (timed && !event.name.empty()) ranges_.push_back({range_names_.of(event.name), event.ts, event.ts + event.dur});
     return true;
   }
   if (event.kind == EventKind::kCall) {
@@ -90,6 +96,7 @@ Profile LaunchCollector::take() {
   Profile profile;
   choose_device(profile);
   std::ranges::sort(operators_);
+  join_ranges();
   join_calls();
   std::ranges::stable_sort(raws_, {}, [](const Raw& raw) { return raw.launch.start_us; });
   const bool by_id = ids_are_of_operators();
@@ -99,6 +106,7 @@ Profile LaunchCollector::take() {
   for (const Raw& raw : raws_) {
     if (raw.device != profile.device) continue;
     Launch& launch = profile.launches.emplace_back(raw.launch);
+    if (const Call* call = call_of(raw); call != nullptr) launch.ranges = call->ranges;
     const uint32_t op = operator_of(raw, by_id);
     if (op != kNone) {
       launch.op = names.of(std::get<0>(texts_.value(ops_[op].text)));
@@ -109,6 +117,9 @@ Profile LaunchCollector::take() {
     texts.push_back(op == kNone ? kNone : ops_[op].text);
   }
   for (uint32_t n = 0; n < names.size(); ++n) profile.operators.push_back(names.value(n));
+  for (uint32_t n = 0; n < range_names_.size(); ++n) profile.ranges.push_back(range_names_.value(n));
+  profile.range_sets.clear();
+  for (uint32_t n = 0; n < range_sets_.size(); ++n) profile.range_sets.push_back(range_sets_.value(n));
   profile.operators_found = find_missing_operators(configurations, kNone, texts);
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> shapes;  // index of a shape, by launch configuration and operator
   size_t next = 0;
@@ -120,6 +131,41 @@ Profile LaunchCollector::take() {
     launch.shape = found->second;
   }
   return profile;
+}
+
+void LaunchCollector::join_ranges() {
+  range_sets_.of({});
+  if (ranges_.empty()) return;
+  constexpr size_t kMostOpen = 64;  // names at a time; further ranges within are omitted
+  std::ranges::sort(ranges_, {}, &Range::begin);
+  std::ranges::sort(calls_, {}, &Call::at);
+  std::multimap<double, uint32_t> ends;  // of open ranges
+  std::map<uint32_t, uint32_t> open;     // instances of each name
+  uint32_t set = 0;
+  bool changed = false;
+  size_t next = 0;
+  for (Call& call : calls_) {
+    for (; next < ranges_.size() && ranges_[next].begin <= call.at; ++next) {
+      const Range& range = ranges_[next];
+      if (range.end < call.at || (open.size() == kMostOpen && !open.contains(range.name))) continue;
+      ends.emplace(range.end, range.name);
+      changed = ++open[range.name] == 1 || changed;
+    }
+    while (!ends.empty() && ends.begin()->first < call.at) {
+      const auto ended = open.find(ends.begin()->second);
+      ends.erase(ends.begin());
+      if (--ended->second > 0) continue;
+      open.erase(ended);
+      changed = true;
+    }
+    if (changed) {
+      std::vector<uint32_t> names;
+      for (const auto& [name, instances] : open) names.push_back(name);
+      set = range_sets_.of(names);
+      changed = false;
+    }
+    call.ranges = set;
+  }
 }
 
 void LaunchCollector::join_calls() {
@@ -152,10 +198,15 @@ uint32_t LaunchCollector::operator_of(const Raw& raw, bool ids_are_of_operators)
                        ? std::ranges::equal_range(operators_, *raw.external_id, {}, &std::pair<uint64_t, uint32_t>::first)
                        : std::ranges::subrange(operators_.end(), operators_.end());
   if (ids_are_of_operators && ops.size() == 1) return ops.front().second;
-  const auto call = raw.correlation ? std::ranges::lower_bound(calls_, *raw.correlation, {}, &Call::correlation) : calls_.end();
-  const bool called = call != calls_.end() && call->correlation == raw.correlation;
-  if (called && (call->op != kNone || !ids_are_of_operators)) return call->op;
+  const Call* const call = call_of(raw);
+  if (call != nullptr && (call->op != kNone || !ids_are_of_operators)) return call->op;
   return ops.empty() ? kNone : ops.front().second;
+}
+
+const LaunchCollector::Call* LaunchCollector::call_of(const Raw& raw) const {
+  if (!raw.correlation) return nullptr;
+  const auto call = std::ranges::lower_bound(calls_, *raw.correlation, {}, &Call::correlation);
+  return call != calls_.end() && call->correlation == raw.correlation ? &*call : nullptr;
 }
 
 void LaunchCollector::choose_device(Profile& profile) {

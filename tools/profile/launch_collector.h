@@ -14,7 +14,7 @@
 
 namespace warpfold::profile {
 
-enum class EventKind { kOther, kKernel, kCopy, kOperator, kCall };
+enum class EventKind { kOther, kKernel, kCopy, kOperator, kCall, kRange };
 
 // The kind of an event by its category. Kineto of 2021 and before wrote "Kernel", "Memcpy", "Memset", "Operator", "Runtime".
 EventKind event_kind(std::string_view category);
@@ -103,17 +103,28 @@ class LaunchCollector {
     double at;
     uint32_t thread;
     uint32_t op = kNone;  // the innermost operator that encloses the call
+    uint32_t ranges = 0;  // those around the call: number in range_sets_
+  };
+  // An instance of a user's range.
+  struct Range {
+    uint32_t name;
+    double begin;
+    double end;
   };
   static constexpr uint32_t kNone = UINT32_MAX;
 
   // Assigns each call its operator: visits each thread in order of time, with a stack of the operators that enclose the moment.
   void join_calls();
+  // Assigns each call the ranges that enclose it in time, on whatever thread: autograd launches kernels from a thread of its own.
+  void join_ranges();
 
   // Returns whether External ids of kernels are those of operators. In Kineto before 2023 each is the kernel's correlation.
   bool ids_are_of_operators() const;
   // Finds a launch's operator by the External id, or as that of the call that launched the kernel. The call decides if External ids
   // are not those of operators, or if several operators have the id.
   uint32_t operator_of(const Raw& raw, bool ids_are_of_operators) const;
+  // The call that launched it; null: not recorded.
+  const Call* call_of(const Raw& raw) const;
 
   void choose_device(Profile& profile);
   void add_shape(uint32_t configuration, const OperatorText* text, Profile& profile) const;
@@ -125,6 +136,9 @@ class LaunchCollector {
   std::vector<std::pair<uint64_t, uint32_t>> operators_;  // External id, index in ops_
   std::vector<Span> spans_;
   std::vector<Call> calls_;
+  std::vector<Range> ranges_;
+  Numbers<std::string> range_names_;
+  Numbers<std::vector<uint32_t>> range_sets_;
   std::vector<Raw> raws_;
   std::map<uint64_t, std::string> devices_;
 };

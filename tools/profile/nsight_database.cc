@@ -182,7 +182,15 @@ class Export {
         [&](sqlite3_stmt* row) {
           TraceEvent event = timed(row, EventKind::kOperator);
           event.thread = Database::whole(row, 2);
-          read_range(Database::text(row, 3), event);
+          const std::string text = Database::text(row, 3);
+          read_range(text, event);
+          collector_.add(event);
+          // Of emit_nvtx: "aten::mm, seq = 7, op_id = 3, ..." is an operator. All others are the user's.
+          if (text.find(", seq = ") != std::string::npos || text.find(", op_id = ") != std::string::npos ||
+              text.find(", sizes = ") != std::string::npos)
+            return true;
+          event.kind = EventKind::kRange;
+          event.name = text;
           collector_.add(event);
           return true;
         });

@@ -10,6 +10,7 @@ Occupied occupied(const Profile& profile) {
   constexpr size_t kMostResident = 128;  // grids resident on a device: CUDA C++ Programming Guide 12, table of compute capabilities
   Occupied result;
   if (profile.launches.empty()) return result;
+  result.beside = profile.beside;
   result.beside.resize(profile.launches.size());
   std::multimap<double, size_t> running;  // launches by their end
   const double first = profile.launches.front().start_us;

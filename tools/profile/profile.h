@@ -38,6 +38,7 @@ struct LaunchShape {
   bool has_near = false;
   std::array<uint32_t, 3> near_grid{};
   uint32_t near_shared_memory_bytes = 0;
+  std::vector<std::string> ranges{};  // told apart by these ranges, in which its launches were called (ranges.h)
 
   uint64_t ctas() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
   uint32_t threads() const { return block[0] * block[1] * block[2]; }
@@ -61,6 +62,7 @@ struct Launch {
   double start_us = 0;
   double us = 0;
   uint32_t op = 0;      // operator that launched it: index in Profile::operators
+  uint32_t ranges = 0;  // ranges in which it was called: index in Profile::range_sets
   uint64_t record = 0;  // number of the operator's call in the trace (record function); 0: none
 };
 
@@ -73,8 +75,11 @@ struct Profile {
   bool shapes_recorded = false;        // at least one launch's operator has input extents
   size_t operators_found = 0;          // launches recorded without an operator that have one now (missing_operators.h)
   std::vector<std::string> operators;  // names; the first is empty
-  std::vector<LaunchShape> shapes;     // distinct, in the order of their first launch
-  std::vector<Launch> launches;        // in order of their starts
+  std::vector<std::string> ranges{};   // distinct names of the user's ranges (record_function, NVTX)
+  std::vector<std::vector<uint32_t>> range_sets{{}};  // sets of indices in `ranges`, ascending; the first is empty
+  std::vector<bool> beside{};       // by launch: it overlaps a launch that is no longer among `launches`; empty: none does
+  std::vector<LaunchShape> shapes;  // distinct, in the order of their first launch
+  std::vector<Launch> launches;     // in order of their starts
 };
 
 }  // namespace warpfold::profile

@@ -331,6 +331,7 @@ class Finder {
     constexpr uint64_t kWarp = 32, kVector = 8;
     set("rows", rows);
     set("columns", columns);
+    set("elements", size_product(rows, columns));
     set("whole_columns", columns / kVector * kVector);
     // Rows that are no whole vectors begin at every place of one in turn. assumed: all in its middle.
     constexpr uint64_t kVectorBytes = 16;

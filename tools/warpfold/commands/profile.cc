@@ -42,6 +42,9 @@ Outcome<ProfileRequest> request_of(const Options& options, const Invocation& inv
     if (auto added = request.independence.add(pair); !added) return std::unexpected(Failure(added.error()));
   }
   request.execution_trace = options.text("execution-trace");
+  request.range = options.text("range");
+  if (!request.range.empty() && !request.execution_trace.empty())
+    return user_error("--range with --execution-trace: launches outside the range may carry dependences, and are left out");
   const auto opaque = options.choice("opaque", {"family", "dram", "issue", "latency", "out"});
   if (!opaque) return std::unexpected(opaque.error());
   request.opaque = *opaque < kDemands.size();
@@ -97,8 +100,10 @@ Outcome<void> profile_command(const Invocation& invocation) {
                 "kernels to try in pairs, the longest first; 0 to 12");
   options.add()(
       "independent", po::value<std::vector<std::string>>()->composing()->value_name("A,B"),
-      "kernels with A in their names do not depend on those with B (RE2); only such pairs are tried; repeatable. Default: "
-      "every pair is tried as if it were independent");
+      "kernels with A in their names, or in that of a range in which they are launched, do not depend on those with B (RE2); only "
+      "such pairs are tried; repeatable. Default: every pair is tried as if it were independent");
+  options.add()("range", po::value<std::string>()->value_name("NAME"),
+                "only launches in ranges of this name: torch.profiler.record_function(NAME), or NVTX of Nsight Systems");
   options.add()(
       "execution-trace", po::value<std::string>()->value_name("FILE"),
       "execution trace of the same run (torch.profiler.ExecutionTraceObserver): only launches that need no result of each "

@@ -159,7 +159,7 @@ class Planner {
   void find_pairs() {
     for (size_t one = 0; one < candidates_.size(); ++one) {
       for (size_t other = one + 1; other < candidates_.size(); ++other) {
-        const bool stated = request_.independence.states(candidates_[one].name, candidates_[other].name);
+        const bool stated = request_.independence.states(candidates_[one].names, candidates_[other].names);
         if (!request_.independence.empty() && !stated) continue;
         const bool together = std::ranges::find(candidates_[one].together, other) != candidates_[one].together.end();
         const uint64_t rarer = std::min(candidates_[one].launches, candidates_[other].launches);

@@ -17,7 +17,7 @@ namespace warpfold::cli {
 
 // A kernel of the profile that may run beside others.
 struct PlanCandidate {
-  std::string name;
+  std::vector<std::string> names;  // of the kernel, and of the ranges by which its launches were told apart
   std::string short_name;
   std::string family;   // empty: unknown
   uint32_t row = 0;     // of the report's kernels, from 1 on

@@ -15,6 +15,7 @@
 #include "tools/profile/neighbours.h"
 #include "tools/profile/occupied.h"
 #include "tools/profile/profile_reader.h"
+#include "tools/profile/ranges.h"
 #include "tools/profile/reading.h"
 #include "tools/report/number_text.h"
 #include "tools/validation/gpu_names.h"
@@ -183,6 +184,9 @@ class ProfileRun {
                           : gpus_.gpu.name() +
                                 " states no time of a kernel's start and end (gpu.graph_launch_cycles), which profilers' times "
                                 "include: short launches are too fast.");
+    if (!request_.range.empty())
+      report_.add_notes("Only launches in ranges called " + escape::quoted(request_.range) +
+                        " count; the time between these ranges is in the gaps.");
     if (profile_.one_at_a_time)
       report_.add_notes(
           "Nsight Compute ran each kernel by itself, by default with empty caches and at the base clock: launches follow each "
@@ -243,6 +247,7 @@ class ProfileRun {
     said.set_bound_by(kernel.bound_by);
     said.set_opaque(kernel.reading.opaque);
     for (const std::string& note : kernel.reading.notes) said.add_notes(note);
+    for (const std::string& range : shape.ranges) said.add_notes("launched in range " + escape::quoted(range));
     step_.points.push_back(std::move(kernel.point));
   }
 
@@ -277,7 +282,8 @@ class ProfileRun {
       const bool opaque = kernel.simulated_us <= 0;
       if (opaque && !can_stand_in(k)) continue;
       PlanCandidate& candidate = candidates.emplace_back();
-      candidate.name = profile_.shapes[k].name;
+      candidate.names = profile_.shapes[k].ranges;
+      candidate.names.insert(candidate.names.begin(), profile_.shapes[k].name);
       candidate.short_name = profile::short_name(profile_.shapes[k].name, kMostOfName);
       candidate.family = kernel.reading.family;
       candidate.row = static_cast<uint32_t>(row + 1);
@@ -355,7 +361,12 @@ Outcome<ProfiledStep> run_profile(const ProfileRequest& request) {
   const profile::NameTable& names = own ? *own : profile::NameTable::embedded();
   auto profile = profile::read_profile(request.trace);
   if (!profile) return std::unexpected(Failure(profile.error()));
-  profile::tell_apart(names, *profile);
+  profile::tell_apart(names, *profile);  // before launches are removed: values come in turn, and from launches near by
+  if (!request.range.empty()) {
+    if (auto kept = profile::keep_range(request.range, *profile); !kept)
+      return user_error(request.trace + ": " + kept.error().message);
+  }
+  profile::tell_ranges_apart([&](const std::string& range) { return request.independence.names(range); }, *profile);
   const auto gpus = gpus_of(request, *profile);
   if (!gpus) return std::unexpected(gpus.error());
   auto step = ProfileRun(request, names, *profile, *gpus).run();

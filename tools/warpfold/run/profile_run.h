@@ -17,6 +17,7 @@ struct ProfileRequest {
   std::string names;                              // a table of names, tried before the embedded one; empty: none
   std::string gpu;                                // a GPU's file or name; empty: the traced GPU
   bool only_traced = false;                       // only the traced GPU is allowed
+  std::string range;                              // only launches in ranges of this name; empty: all
   uint32_t kernels = 0;                           // number of distinct kernels to simulate, longest first
   uint32_t candidates = 0;                        // number of these kernels to try in pairs
   bool opaque = false;                            // opaque launches have a part in the plan
