@@ -56,6 +56,8 @@ class Results(unittest.TestCase):
         trace = str(Path(__file__).resolve().parents[2] / "configs/profiles/pairs.json")
         self.same(wf.profile(trace, independent=["gemm,elementwise"]), "profile", trace, "--independent", "gemm,elementwise")
         self.same(wf.profile(trace, candidates=0, opaque="issue"), "profile", trace, "--candidates", "0", "--opaque", "issue")
+        with self.assertRaisesRegex(wf.InputError, 'no range is called "layer0"'):
+            wf.profile(trace, range="layer0")
         self.same(wf.validate(trace, profile=True), "validate", trace, "--profile")
         self.same(wf.model("qkv_philox_small"), "model", "qkv_philox_small")
         self.same(wf.compare("block", embedding=512, heads=4, seq=512, type="fp8", gpu="h200_sxm"),

@@ -180,16 +180,17 @@ def validate(*data: Union[str, os.PathLike], gpu: Optional[str] = None, kernel: 
 
 
 def profile(trace: Union[str, os.PathLike], *, gpu: Union[str, os.PathLike, None] = None, kernels: Optional[int] = None,
-            candidates: Optional[int] = None, independent: Sequence[str] = (),
+            candidates: Optional[int] = None, independent: Sequence[str] = (), range: Optional[str] = None,
             execution_trace: Union[str, os.PathLike, None] = None, opaque: Optional[str] = None,
             names: Union[str, os.PathLike, None] = None, html: Union[str, os.PathLike, None] = None,
             perfetto: Union[str, os.PathLike, None] = None, jobs: Optional[int] = None) -> ProfileReport:
     """A profile of torch.profiler or Nsight: its kernels simulated, and which run beside which. independent=["gemm,softmax"];
-    opaque="issue": the limiter of kernels that are not simulated. execution_trace: the file of torch.profiler's
+    range="layer0": only launches in ranges of this name (torch.profiler.record_function, NVTX). opaque="issue": the limiter of
+    kernels that are not simulated. execution_trace: the file of torch.profiler's
     ExecutionTraceObserver of the same run. names: a table of your own kernels' names and sizes. Returns a ProfileReport;
     to_pandas("kernels") has a row a kernel. `html` and `perfetto` are files to write as well."""
     text = ask("profile", trace, format="json", gpu=gpu, kernels=kernels, candidates=candidates, independent=independent,
-               execution_trace=execution_trace, opaque=opaque, names=names, html=html, perfetto=perfetto, jobs=jobs)
+               range=range, execution_trace=execution_trace, opaque=opaque, names=names, html=html, perfetto=perfetto, jobs=jobs)
     return record(json.loads(text), "ProfileReport")
 
 
