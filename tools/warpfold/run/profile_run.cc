@@ -178,12 +178,6 @@ class ProfileRun {
     if (!gpus_.same)
       report_.add_notes("The trace is of " + escape::quoted(profile_.gpu) + ": times of " + gpus_.gpu.name() +
                         " have no error, and opaque launches no part in the plan.");
-    report_.add_notes(start_and_end_us_ > 0
-                          ? "Simulated times of kernels include " + report::counted(gpus_.gpu.graph_launch_cycles(), "cycle") +
-                                " of a kernel's start and end, as profilers' times do (gpu.graph_launch_cycles)."
-                          : gpus_.gpu.name() +
-                                " states no time of a kernel's start and end (gpu.graph_launch_cycles), which profilers' times "
-                                "include: short launches are too fast.");
     if (!request_.range.empty())
       report_.add_notes("Only launches in ranges called " + escape::quoted(request_.range) +
                         " count; the time between these ranges is in the gaps.");
@@ -202,6 +196,12 @@ class ProfileRun {
     if (profile_.other_devices > 0)
       report_.add_notes("Kernels of " + std::to_string(profile_.other_devices) + " other GPUs in the trace are left out; device " +
                         std::to_string(profile_.device) + " has the most kernel time.");
+    report_.add_notes(start_and_end_us_ > 0
+                          ? "Simulated times of kernels include " + report::counted(gpus_.gpu.graph_launch_cycles(), "cycle") +
+                                " of a kernel's start and end, as profilers' times do (gpu.graph_launch_cycles)."
+                          : gpus_.gpu.name() +
+                                " states no time of a kernel's start and end (gpu.graph_launch_cycles), which profilers' times "
+                                "include: short launches are too fast.");
   }
 
   void add_kernel(size_t k) {
