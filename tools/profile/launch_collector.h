@@ -103,7 +103,7 @@ class LaunchCollector {
     double at;
     uint32_t thread;
     uint32_t op = kNone;  // the innermost operator that encloses the call
-    uint32_t ranges = 0;  // those around the call: number in range_sets_
+    uint32_t ranges = 0;  // number of the set of ranges around the call, in range_sets_
   };
   // An instance of a user's range.
   struct Range {

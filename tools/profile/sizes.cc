@@ -12,6 +12,7 @@
 
 #include "configs/expression.h"
 #include "tools/profile/axis_sizes.h"
+#include "tools/profile/convolution.h"
 #include "tools/profile/extents.h"
 #include "tools/profile/strided.h"
 
@@ -383,92 +384,35 @@ class Finder {
     }
   }
 
-  // A convolution's image, filter, result, stride and products, as aten::cudnn_convolution(input, weight, padding, stride,
-  // dilation, groups, ..) and aten::convolution_backward(gradient, input, weight, bias_sizes, stride, ..) record them.
-  struct Convolution {
-    uint64_t images, inputs, height, width, outputs, filter_height, filter_width, result_height, result_width, stride;
-  };
-  // The operator's inputs that are lists of numbers from 0 on; other inputs are empty.
-  std::vector<Extents> lists_of_values() const {
-    std::vector<Extents> lists;
-    for (const std::string& value : shape_.op.values) {
-      Extents& list = lists.emplace_back();
-      const auto numbers = value.starts_with('[') ? numbers_of(value) : std::nullopt;
-      if (numbers && std::ranges::all_of(*numbers, [](int64_t number) { return number >= 0; }))
-        list.assign(numbers->begin(), numbers->end());
-    }
-    return lists;
-  }
-  std::optional<Convolution> convolution() const {
-    const std::vector<Extents>& inputs = shape_.op.inputs;
-    const std::vector<Extents> lists = lists_of_values();
-    const bool backward = shape_.op.name.ends_with("convolution_backward");
-    const size_t input = backward ? 1 : 0, stride = backward ? 4 : 3, padding = backward ? 5 : 2, dilation = backward ? 6 : 4;
-    if (inputs.size() < input + 2 || lists.size() <= std::max({stride, padding, dilation})) return std::nullopt;
-    const Extents &image = inputs[input], &filter = inputs[input + 1];
-    if (image.size() != 4 || filter.size() != 4 || image[1] != filter[1]) return std::nullopt;  // two dimensions, one group
-    for (const size_t list : {stride, padding, dilation}) {
-      if (lists[list].size() != 2) return std::nullopt;
-    }
-    Extents result;
-    for (const size_t d : {0, 1}) {
-      const uint64_t reach = size_product(lists[dilation][d], filter[2 + d] - 1) + 1, padded = image[2 + d] + 2 * lists[padding][d];
-      if (filter[2 + d] == 0 || lists[stride][d] == 0 || padded < reach) return std::nullopt;
-      result.push_back((padded - reach) / lists[stride][d] + 1);
-    }
-    return Convolution{image[0],  image[1],  image[2],  image[3],  filter[0],
-                       filter[2], filter[3], result[0], result[1], size_product(lists[stride][0], lists[stride][1])};
-  }
-
-  // An implicit product, NVIDIA/cutlass @03447b6, media/docs/implicit_gemm_convolution.md and
-  // include/cutlass/conv/conv2d_problem_size.h (implicit_gemm_k_iterations): each position of the filter takes whole tiles of
-  // channels.
   void find_convolution() {
-    const auto found = convolution();
+    const uint64_t tile_k = std::max<uint64_t>(group("tile_k"), 1);
+    const std::string& pass = named_.groups.at("pass");
+    const auto found = implicit_product(shape_.op, pass, tile_k);
     if (!found) {
       sizes_.missing =
           "image, filter or stride are not recorded, or it is no convolution of two dimensions and one group; record the "
           "operators' shapes (record_shapes=True), or state sizes (--names)";
       return;
     }
-    const Convolution& of = *found;
-    const uint64_t tile_k = std::max<uint64_t>(group("tile_k"), 1), positions = size_product(of.filter_height, of.filter_width);
-    const auto whole = [&](uint64_t channels) { return rounded_up(channels, tile_k) * tile_k; };
-    const uint64_t pixels = size_product(of.images, size_product(of.height, of.width)),
-                   results = size_product(of.images, size_product(of.result_height, of.result_width));
-    const std::string& pass = named_.groups.at("pass");
-    uint64_t m = results, n = of.outputs, k = size_product(positions, whole(of.inputs));
-    uint64_t a_repeats = std::max<uint64_t>(positions / of.stride, 1), b_repeats = 1;
-    if (pass == "dgrad") {
-      m = pixels;
-      n = of.inputs;
-      // With strides, a pixel has a product with its own positions only.
-      k = rounded_up(size_product(positions, whole(of.outputs)), of.stride);
-      a_repeats = positions;
-    } else if (pass == "wgrad") {
-      m = of.outputs;
-      n = size_product(positions, of.inputs);
-      k = results;
-      std::swap(a_repeats, b_repeats);
-    }
-    if (std::ranges::any_of(std::array{m, n, k}, [](uint64_t size) { return size == 0 || size >= kLargestSize; })) {
+    const ImplicitProduct& of = *found;
+    if (std::ranges::any_of(std::array{of.m, of.n, of.k}, [](uint64_t size) { return size == 0 || size >= kLargestSize; })) {
       sizes_.missing = "a matrix of the operator is empty, or larger than any";
       return;
     }
     const uint64_t parts = std::max<uint32_t>(shape_.grid[2], 1);
-    if (of.inputs % tile_k != 0 && pass == "fprop")
-      note(text(of.inputs) + " input channels take a tile of " + text(tile_k) + " for each position of the filter");
-    set("m", m);
-    set("n", n);
-    set("k", rounded_up(k, parts));
+    if (of.channels % tile_k != 0 && pass == "fprop")
+      note(text(of.channels) + " input channels take a tile of " + text(tile_k) + " for each position of the filter");
+    set("m", of.m);
+    set("n", of.n);
+    set("k", rounded_up(of.k, parts));
     set("products", parts);
-    set("a_repeats", a_repeats);
-    set("b_repeats", b_repeats);
+    set("a_repeats", of.a_repeats);
+    set("b_repeats", of.b_repeats);
     set("filter_height", of.filter_height);
     set("filter_width", of.filter_width);
-    sizes_.grid_fits = fits(m, n, parts) || fits(n, m, parts);
+    sizes_.grid_fits = fits(of.m, of.n, parts) || fits(of.n, of.m, parts);
     if (!sizes_.grid_fits)
-      note("grid " + grid_text(shape_) + " holds no tiling of " + text(m) + " x " + text(n) + " by " + text(group("tile_m")) +
+      note("grid " + grid_text(shape_) + " holds no tiling of " + text(of.m) + " x " + text(of.n) + " by " + text(group("tile_m")) +
            " x " + text(group("tile_n")));
   }
 

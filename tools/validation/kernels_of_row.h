@@ -69,8 +69,8 @@ void put_first(configs::Kernel kernel, configs::Scenario& scenario);
 Mapped<void> flush_before(const RowTiming& timing, const RowWork& work, Comparison& comparison);
 // Returns the time between two events beyond the kernel's. Not mapped if the GPU file does not state it.
 Mapped<double> events_us(const configs::Gpu& gpu);
-// Returns the time of a kernel's start and end at the GPU's clock, which a profiler's time includes and the kernel's instructions
-// do not: graph_launch_cycles, because nothing but a start and an end lies between two nodes of a graph. On an H100 at 1980 MHz the
+// Returns the time of a kernel's start and end at the GPU's clock, which a profiler's time includes beside the instructions. It is
+// graph_launch_cycles: nothing but an end and a start lies between two nodes of a graph. On an H100 at 1980 MHz the
 // graph has 0.82 us; a fill by one CTA takes 1.02 us in a profile and 0.21 us in the simulation. 0 if the GPU file does not state
 // it.
 double start_and_end_us(const configs::Gpu& gpu);

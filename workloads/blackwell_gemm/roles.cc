@@ -107,8 +107,8 @@ void add_tiles(std::vector<traces::Node>& body, const BlackwellPlan& plan, std::
   }
 }
 
-// Before a CTA's roles part, all its warps meet: no CTA may use a barrier before it is initialised, its own or, in a cluster,
-// another's (CUTLASS, sm100_gemm_tma_warpspecialized.hpp; DeepGEMM, sm100_bf16_gemm.cuh; learn-cuda, matmul_v7.cu). assumed: the
+// Before a CTA's roles part, all its warps meet. No CTA may use a barrier, its own or another's of the cluster, before it is
+// initialised (CUTLASS, sm100_gemm_tma_warpspecialized.hpp; DeepGEMM, sm100_bf16_gemm.cuh; learn-cuda, matmul_v7.cu). assumed: the
 // warp that loads initialises them. The allocation of tensor memory is left out, its latency is not published.
 traces::Block start(const isa::Architecture& architecture, const BlackwellPlan& plan, bool initialises) {
   Code code(architecture);
