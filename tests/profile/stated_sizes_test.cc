@@ -113,7 +113,8 @@ TEST(StatedSizes, MistakesHaveAPlace) {
               HasSubstr("my.textproto:1:22: a size needs a name and a value"));
   EXPECT_THAT(mistake("rule { sizes: STATED\n size { name: \"k\" value: \"grid_q * 2\" } }"), HasSubstr("no \"grid_q\""));
   EXPECT_THAT(mistake("rule { sizes: STATED\n size { name: \"k\" value: \"near_grid_x\" } }"), HasSubstr("no \"near_grid_x\""));
-  EXPECT_THAT(mistake("rule { size { name: \"k\" value: \"1\" } }"), HasSubstr("size, near, sequence and check belong to sizes: STATED"));
+  EXPECT_THAT(mistake("rule { size { name: \"k\" value: \"1\" } }"),
+              HasSubstr("size, near, sequence and check belong to sizes: STATED"));
   EXPECT_THAT(mistake("rule { patern: \"f\" }"), HasSubstr("my.textproto:1:8: "));
   std::string many = "rule { sizes: STATED";
   for (const int count : {61, 71}) {

@@ -48,9 +48,9 @@ TEST_F(VllmRows, AreAsNearAsTheyWere) {
       {"TW00073", 2.8},   // residual and RMSNorm, 32,768 tokens on an H100
       {"TW00033", -6.5},  // 1,024 tokens
       {"VD00406", -4.3},  // Sarathi's RMSNorm, 1,024 tokens on an A100
-      {"VD02871", 2.7},  // addition, an argument in L2
-      {"LS50156", 11.0},   // residual and RMSNorm on an RTX PRO 6000, x in L2
-      {"LS50012", 10.1},   // SiLU and product, x in part in L2
+      {"VD02871", 2.7},   // addition, an argument in L2
+      {"LS50156", 11.0},  // residual and RMSNorm on an RTX PRO 6000, x in L2
+      {"LS50012", 10.1},  // SiLU and product, x in part in L2
       {"LS51030", -4.1},  // attention: 16 CTAs of 64 blocks of keys
       {"LS51136", -3.6},
   };
