@@ -108,7 +108,7 @@ TEST_F(ProfileCommand, ARangeHasItsLaunchesAlone) {
               HasSubstr("may carry dependences"));
 }
 
-// The same kernel in both towers is told apart, and only its launches of different towers are tried.
+// Ranges tell apart the launches of one kernel in two towers, and `--independent` pairs only launches of different towers.
 TEST_F(ProfileCommand, RangesMayBeStatedIndependent) {
   write("towers.json", two_towers());
   const auto report = message<configs::ProfileReport>({"profile", "towers.json", "--independent", "tower_a,tower_b"});

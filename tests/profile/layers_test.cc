@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "configs/load.h"
+#include "tests/profile/name_tables.h"
 #include "tests/source_dir.h"
 #include "tools/profile/neighbours.h"
 #include "tools/profile/reading.h"
@@ -16,16 +17,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-NameTable table(const std::string& text) {
-  auto parsed = NameTable::parse("my.textproto", text);
-  if (!parsed) throw std::runtime_error(parsed.error().text());
-  return std::move(*parsed);
-}
-std::string mistake(const std::string& text) {
-  const auto parsed = NameTable::parse("my.textproto", text);
-  return parsed ? "" : parsed.error().text();
-}
 
 LaunchShape launch(const std::string& name, std::array<uint32_t, 3> grid, const std::string& op = {}, uint32_t threads = 128,
                    uint32_t shared_memory_bytes = 0) {

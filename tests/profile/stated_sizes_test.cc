@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "configs/load.h"
+#include "tests/profile/name_tables.h"
 #include "tests/source_dir.h"
 #include "tools/profile/neighbours.h"
 #include "tools/profile/reading.h"
@@ -15,16 +16,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-NameTable table(const std::string& text) {
-  auto parsed = NameTable::parse("my.textproto", text);
-  if (!parsed) throw std::runtime_error(parsed.error().text());
-  return std::move(*parsed);
-}
-std::string mistake(const std::string& text) {
-  const auto parsed = NameTable::parse("my.textproto", text);
-  return parsed ? "" : parsed.error().text();
-}
 
 LaunchShape launch(const std::string& name, uint32_t grid_x, uint32_t shared_memory_bytes = 0) {
   return {.name = name,

@@ -5,8 +5,6 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
-#include <iterator>
-#include <numeric>
 #include <optional>
 #include <string_view>
 
