@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -11,10 +12,12 @@
 namespace warpfold::cli {
 
 // Rows of the files, each simulated as `warpfold validate --fold-error 0.05` does; the source tree becomes the current folder.
-inline configs::Validation validated(std::vector<std::string> data) {
+// `rows`: their ids; empty: all.
+inline configs::Validation validated(std::vector<std::string> data, std::set<std::string> rows = {}) {
   std::filesystem::current_path(WARPFOLD_SOURCE_DIR);
   ValidationRequest request;
   request.data = std::move(data);
+  request.only_rows = std::move(rows);
   request.gpus = "configs/gpus";
   request.how.jobs = 2;
   request.how.folding.options.error = 0.05;

@@ -40,6 +40,7 @@ constexpr uint32_t kProfiledKernels = 1000;  // of each profile; assumed: the la
 Outcome<ProfileValidationRequest> profile_request_of(const ValidationRequest& request) {
   if (!request.settings.empty())
     return user_error("--set is of rows of measurements; a profile is compared with the GPU that was traced");
+  if (!request.only_rows.empty()) return user_error("--row is of rows of measurements; a profile has launches");
   ProfileValidationRequest profiles;
   profiles.files = request.data;
   profiles.only_gpu = request.only_gpu;
@@ -87,6 +88,8 @@ Outcome<ValidationRequest> request_of(const Options& options, const Invocation& 
   }
   request.only_gpu = options.text("gpu");
   request.only_kernel = options.text("kernel");
+  const auto ids = options.texts("row");
+  request.only_rows = {ids.begin(), ids.end()};
   request.resume = options.text("resume");
   request.settings = options.texts("set");
   for (const std::string& setting : request.settings) {
@@ -117,6 +120,8 @@ Outcome<void> validate_command(const Invocation& invocation) {
   options.add()("gpu", po::value<std::string>()->value_name("NAME"), "only rows of GPUs with this in their name");
   options.add()("kernel", po::value<std::string>()->value_name("NAME"),
                 "only rows of kernels with this in their name, such as forward");
+  options.add()("row", po::value<std::vector<std::string>>()->composing()->value_name("ID"),
+                "only the row with this id, without a simulation of the others; repeatable");
   options.add()("gpus", po::value<std::string>()->value_name("FOLDER"), "folder of the GPU files; default: the installed ones");
   options.add()("set", po::value<std::vector<std::string>>()->composing()->value_name("gpu.FIELD=VALUE"),
                 "change the GPU of every row; repeatable");

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "configs/escape/quoted.h"
 #include "tools/validation/map_row.h"
 #include "tools/warpfold/figures/validation_figures.h"
 #include "tools/warpfold/run/launch_rows.h"
@@ -35,6 +36,7 @@ Outcome<std::vector<Entry>> map_rows(const ValidationRequest& request) {
     auto rows = validation::read_measured_rows(file);
     if (!rows) return std::unexpected(Failure(rows.error()));
     for (MeasuredRow& row : *rows) {
+      if (!request.only_rows.empty() && !request.only_rows.contains(row.id())) continue;
       auto mapped = map_row_or_launch(row, mapper, operators);
       if (!mapped && mapped.error().mistake) return std::unexpected(Failure(*mapped.error().mistake));
       entries.push_back({std::move(row)});
@@ -44,6 +46,10 @@ Outcome<std::vector<Entry>> map_rows(const ValidationRequest& request) {
         entries.back().reason = mapped.error().reason;
       }
     }
+  }
+  for (const std::string& id : request.only_rows) {
+    if (std::ranges::none_of(entries, [&](const Entry& entry) { return entry.row.id() == id; }))
+      return user_error("no row has the id " + escape::quoted(id));
   }
   return entries;
 }

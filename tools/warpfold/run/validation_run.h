@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct ValidationRequest {
   std::string gpus;                   // the folder of GPU files
   std::string only_gpu;               // part of the GPU's name; empty: all
   std::string only_kernel;            // part of the row's family or kernel; empty: all
+  std::set<std::string> only_rows;    // ids; empty: all
   std::vector<std::string> settings;  // of the GPU, for every row
   std::string resume;                 // folder of finished simulations; empty: none are kept
   std::string command_line;
@@ -21,7 +23,7 @@ struct ValidationRequest {
 };
 
 // Returns every row with its simulation, or with the reason for having none, in the order of the files; then errors by group. Equal
-// simulations run once. All files are checked before the first simulation.
+// simulations run once. All files are checked before the first simulation. An id of `only_rows` that no row has is a mistake.
 Outcome<configs::Validation> run_validation(const ValidationRequest& request);
 
 }  // namespace warpfold::cli
