@@ -58,6 +58,23 @@ TEST_F(Validate, OfNoRowIsRefused) {
   EXPECT_EQ(none.err, "no row matches --gpu and --kernel\n");
 }
 
+TEST_F(Validate, OfSingleRowsReadsNoOther) {
+  write("rows.csv",
+        "id,category,gpu,time_ms,dtype,M,N,K\n"
+        "a,GEMM,A100,1,bf16,512,512,512\n"
+        "b,GEMM,GTX 1080,1,bf16,512,512,512\n"
+        "c,GEMM,A100,1,bf16,512,512,512\n");
+  const std::vector<std::string> arguments{"validate", "rows.csv", "--gpus", WARPFOLD_SOURCE_DIR "/configs/gpus", "--row", "c"};
+  const auto validation = message<configs::Validation>(arguments);
+  ASSERT_EQ(validation.rows_size(), 1);
+  EXPECT_EQ(validation.rows(0).id(), "c");
+  EXPECT_EQ(validation.unmapped_size(), 0);
+
+  const Ended unknown = run({"validate", "rows.csv", "--row", "a", "--row", "d"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_EQ(unknown.err, "no row has the id \"d\"\n");
+}
+
 // An unknown phrase, a phrase that contradicts another, and a fact that a GEMM of a library does not follow.
 TEST_F(Validate, ListsPhrasesThatNoSimulationFollows) {
   write("rows.csv",
@@ -231,6 +248,8 @@ TEST_F(ProfilesAsMeasurements, AreChosenByGpuAndKernel) {
 }
 
 TEST_F(ProfilesAsMeasurements, RefuseWhatIsNone) {
+  EXPECT_EQ(refused({"validate", "--profile", kProfiles + "pairs.json", "--row", "a"}),
+            "--row is of rows of measurements; a profile has launches\n");
   write("cut.json", "{\"traceEvents\": [");
   EXPECT_THAT(refused({"validate", "--profile", "cut.json"}), HasSubstr("cut.json:1:18: truncated: the JSON ends early"));
   write("unknown.json", R"([{"ph": "X", "cat": "kernel", "name": "f", "ts": 1, "dur": 1}])");
