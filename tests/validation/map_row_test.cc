@@ -329,8 +329,8 @@ TEST_F(Rows, WhatCannotBeSimulatedHasAReason) {
   EXPECT_EQ(mistake(gemm + "S1,E2E,H100,bf16,1,1,1,1,ms,\n"),
             "reason: no generator for rows of E2E; name its kernel_file or scenario");
   const std::string attention = kAttention + "\n";
-  EXPECT_EQ(mistake(attention + "S1,ATTN,H100,attention fwd,cuDNN,fp16,1,1,1,128,0,1,ms\n"),
-            "reason: no generator for attention by \"cuDNN\"");
+  EXPECT_EQ(mistake(attention + "S1,ATTN,H100,attention fwd,mine,fp16,1,1,1,128,0,1,ms\n"),
+            "reason: no generator for attention by \"mine\"");
   EXPECT_EQ(mistake(attention + "S1,ATTN,H100,attention bwd,FA3,fp16,1,1,512,256,0,1,ms\n"),
             "reason: FlashAttention-3's backward pass has a generator for head_dim 64 and 128 only");
   EXPECT_THAT(mistake(attention + "S1,ATTN,H100,attention fwd,FA3,fp16,1,1,1024,96,0,1,ms\n"), HasSubstr("head_dim"));

@@ -43,6 +43,7 @@ struct Comparison {
   std::string beside;      // kSlowdown: measure only while this kernel runs; empty: to the end
   double work = 0;         // FLOP or bytes; 0: unknown
   std::string rate_unit;   // unit of work / time: TFLOPS, GB/s
+  std::string relative{};  // how the simulated kernel differs from the measured one; empty: its own library's generator ran
   FollowedFacts follows;
   std::vector<std::string> unfollowed;  // phrases that state a fact about the run that this comparison does not follow
 };

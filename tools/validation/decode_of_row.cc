@@ -30,6 +30,7 @@ Mapped<configs::AttentionShape> shape_of(const MeasuredRow& row) {
   if (!shape) return shape;
   const uint32_t queries = number_behind(row.option("q"), "");
   shape->set_queries(queries == 0 ? 1 : queries);
+  if (const uint32_t keys = number_behind(row.option("kv_len"), ""); keys != 0) shape->set_keys(keys);
   shape->set_causal(row.text("causal") == "1");
   return shape;
 }
@@ -62,11 +63,11 @@ Mapped<configs::AttentionShape> attention_shape_of(const MeasuredRow& row) {
 
 Mapped<RowWork> decode_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   if (of_varlen_profiler(row)) return varlen_of_row(row, gpu);
-  if (row.text("kernel").find("decode attention") == std::string::npos)
+  if (row.text("kernel").find("decode attention") == std::string::npos && row.text("kernel") != "attention decode")
     return not_mapped("no generator for " + escape::quoted(row.text("kernel")));
   const std::string& by = row.text("impl");
   const bool three = by.starts_with("FlashAttention-3") || by.starts_with("flash_attention_3");
-  const bool two = by.starts_with("FlashAttention-2") || by.starts_with("flash_attention_2");
+  const bool two = by.starts_with("FlashAttention-2") || by.starts_with("flash_attention_2") || by.starts_with("flash_attn 2");
   const bool flash_infer = by.starts_with("FlashInfer");
   if (!three && !two && !flash_infer) return not_mapped("no generator for decode attention by " + escape::quoted(by));
   const auto shape = shape_of(row);

@@ -29,12 +29,14 @@ struct RowWork {
   std::string family;
   std::string kernel;
   std::string shape;
+  std::string relative;  // Comparison.relative
   std::vector<configs::Kernel> kernels;
   std::vector<configs::Kernel> around;  // kernels that the measured time includes as well; the row's settings do not apply to them
   std::vector<std::vector<configs::Kernel>> before;  // for each kernel, or none: kernels that leave L2 as it finds it, not timed
-  double calls = 1;                                  // the row's figure is the time of all kernels, divided by this
-  bool gaps = false;                                 // the measured time includes a launch between two kernels
-  bool launches = false;                             // the measured time includes the kernels' launches: calls follow each other
+  std::vector<configs::Kernel> without;  // the row is the ratio of the kernels' time to the time of these; empty: no ratio
+  double calls = 1;                      // the row's figure is the time of all kernels, divided by this
+  bool gaps = false;                     // the measured time includes a launch between two kernels
+  bool launches = false;                 // the measured time includes the kernels' launches: calls follow each other
   double work = 0;
   std::string rate_unit;
   double counted = 0;  // operations that the kernel runs; a figure in clk is the cycles of one. 0: figures in clk are refused
@@ -108,6 +110,8 @@ void put_few_rows_in_columns(configs::HopperGemm& gemm);
 // (flash_attn/utils/benchmark.py), so the time includes launches and the other kernels of a call. These are the kernels before and
 // after a backward pass and, if causal, the clearing of FlashAttention-3's tile counter (hopper/flash_api.cpp, torch::zeros).
 // FlashAttention-4 runs at the sustained clock under the power cap, if the GPU file has a power model and the row states no clock.
+// Other libraries are simulated by a relative (attention_relatives.h), in families of their own. `kv_len` in dims_other is the
+// number of keys, if it differs from the number of queries. An overhead of dropout in percent is a ratio of two forward passes.
 Mapped<RowWork> attention_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 // Attention by PyTorch's matrix products and softmax, as FlashAttention's benchmarks define their baseline
 // (benchmarks/benchmark_flash_attention.py, attention_pytorch): copies of q, k and v, two batched products and a softmax, and if

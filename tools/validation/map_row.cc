@@ -126,7 +126,9 @@ Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu, const s
   if (is_micro_row(row)) return micro_of_row(row, gpu);
   const std::string& category = row.text("category");
   if (category == "GEMM") return gemm_of_row(row, gpu);
+  if (category == "ATTN" && row.text("kernel") == "attention decode") return decode_of_row(row, gpu);
   if (category == "ATTN") return by_torch(row) ? torch_attention_of_row(row, gpu, operators) : attention_of_row(row, gpu);
+  if (category == "DROPOUT" && row.text("kernel").starts_with("attention")) return attention_of_row(row, gpu);
   if (category == "DECODE") return decode_of_row(row, gpu);
   if (category == "RNG") return philox_of_row(row);
   if (category == "MEM" && row.option("operation").empty()) return operator_of_row(row, gpu, operators);
@@ -242,9 +244,10 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
                         .beside = {},
                         .work = work->work,
                         .rate_unit = work->rate_unit,
+                        .relative = work->relative,
                         .follows = work->follows,
                         .unfollowed = {}};
-  const bool ratio = !row.text("over_set").empty();
+  const bool ratio = !row.text("over_set").empty() || !work->without.empty();
   for (size_t k = 0; k < work->kernels.size(); ++k) {
     auto run = run_of(row, gpu, *work, work->kernels[k], {"set"}, comparison.follows);
     if (!run) return std::unexpected(run.error());
@@ -279,12 +282,14 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
     return comparison;
   }
   if (work->kernels.size() != 1) return not_mapped("a ratio of rows with several kernels");
-  auto over = run_of(row, gpu, *work, work->kernels.front(), {"set", "over_set"}, comparison.follows);
+  auto over = work->without.empty() ? run_of(row, gpu, *work, work->kernels.front(), {"set", "over_set"}, comparison.follows)
+                                    : run_of(row, gpu, *work, work->without.front(), {}, comparison.follows);
   if (!over) return std::unexpected(over.error());
   if (auto checked = check(over->scenario); !checked) return std::unexpected(checked.error());
   comparison.runs.push_back(std::move(*over));
   comparison.quantity = Quantity::kTimeRatio;
-  comparison.measured = row.number("value").value_or(0);
+  const double value = row.number("value").value_or(0);
+  comparison.measured = row.text("unit") == "%" ? 1 + value / 100 : value;
   return comparison;
 }
 

@@ -106,6 +106,7 @@ bool by_torch(const MeasuredRow& row) { return row.text("impl") == "PyTorch eage
 Mapped<RowWork> torch_attention_of_row(const MeasuredRow& row, const configs::Gpu& gpu, const std::string& folder) {
   const auto shape = square_attention_of_row(row);
   if (!shape) return std::unexpected(shape.error());
+  if (shape->has_keys()) return not_mapped("attention by PyTorch with more keys than queries is not known");
   if (row.number("dropout").value_or(0) > 0) return not_mapped("attention by PyTorch with dropout is not known");
   const std::string& kernel = row.text("kernel");
   const bool both = kernel == "attention fwd+bwd";

@@ -181,6 +181,7 @@ configs::ValidatedRow validated_row(const MeasuredRow& measured, const Compariso
   row.set_fold(point.fold());
   for (const configs::SimulatedPoint* each : points) row.mutable_warnings()->MergeFrom(each->warnings());
   row.set_judged(measured.text("judged") != "no");
+  row.set_relative(comparison.relative);
   return row;
 }
 
@@ -222,7 +223,9 @@ void add_error_groups(configs::Validation& validation) {
       const std::pair part(row.kernel(), row.gpu());
       if (std::ranges::find(parts, part) == parts.end()) parts.push_back(part);
     }
-    if (parts.size() > 1) add_rows_as_group(family, "", "", [](const auto&) { return true; }, validation);
+    if (parts.size() > 1)
+      add_rows_as_group(
+          family, "", "", [](const auto&) { return true; }, validation);
     for (const auto& [kernel, gpu] : parts) {
       const auto belongs = [&](const auto& row) { return row.kernel() == kernel && row.gpu() == gpu; };
       add_rows_as_group(family, kernel, gpu, belongs, validation);

@@ -117,6 +117,40 @@ std::string unread_lines(const configs::Validation& validation) {
   return text;
 }
 
+// Returns the kernels that relatives simulate, in the order of their first rows, each with how it differs and its number of rows.
+struct RelativeKernel {
+  std::string kernel;
+  std::string differs;
+  uint64_t rows = 0;
+};
+std::vector<RelativeKernel> relatives_of(const configs::Validation& validation) {
+  std::vector<RelativeKernel> relatives;
+  for (const configs::ValidatedRow& row : validation.rows()) {
+    if (row.relative().empty()) continue;
+    const std::string kernel = row.kernel().substr(0, row.kernel().rfind(", causal"));
+    auto found = std::ranges::find(relatives, std::pair(kernel, row.relative()),
+                                   [](const RelativeKernel& entry) { return std::pair(entry.kernel, entry.differs); });
+    if (found == relatives.end()) found = relatives.insert(relatives.end(), {kernel, row.relative()});
+    ++found->rows;
+  }
+  return relatives;
+}
+
+std::string relative_lines(const configs::Validation& validation) {
+  const std::vector<RelativeKernel> relatives = relatives_of(validation);
+  if (relatives.empty()) return {};
+  std::string text = "\nSimulated by a relative: another library's generator\n";
+  for (const RelativeKernel& entry : relatives)
+    text.append("  ")
+        .append(entry.kernel)
+        .append(", ")
+        .append(report::counted(entry.rows, "row"))
+        .append(": ")
+        .append(entry.differs)
+        .append("\n");
+  return text;
+}
+
 std::string tables(const configs::Validation& validation) {
   std::string text = of_profiles(validation)
                          ? report::counted(validation.launches(), "launch", "es") + " of " +
@@ -130,6 +164,7 @@ std::string tables(const configs::Validation& validation) {
   constexpr size_t kWorst = 10;
   if (const auto worst = worst_rows(validation, kWorst); !worst.empty())
     text.append("\nLargest errors\n").append(row_table(worst).aligned(""));
+  text += relative_lines(validation);
   const auto unjudged = std::ranges::count_if(validation.rows(), [](const auto& row) { return !row.judged(); });
   if (unjudged > 0)
     text.append("\nNot judged (column judged), in no group: ").append(report::counted(unjudged, "row")).append("\n");
@@ -144,15 +179,15 @@ std::string tables(const configs::Validation& validation) {
 std::string csv_of(const configs::Validation& validation) {
   Table table(
       column_names("id family kernel gpu implementation shape quantity measured simulated error rate_unit measured_rate "
-                   "simulated_rate limiter limiter_utilization tensor_utilization fold judged source file line launches "
+                   "simulated_rate limiter limiter_utilization tensor_utilization fold judged relative source file line launches "
                    "reason"));
   for (const configs::ValidatedRow& row : validation.rows()) {
     const auto rate = [&](double value) { return row.rate_unit().empty() ? Cell("") : Cell(value, 3); };
     table.add(cells(row.id(), row.family(), row.kernel(), row.gpu(), row.implementation(), row.shape(), row.quantity(),
                     Cell(row.measured(), 4), Cell(row.simulated(), 4), Cell(row.error(), 5), row.rate_unit(),
                     rate(row.measured_rate()), rate(row.simulated_rate()), row.limiter(), Cell(row.limiter_utilization(), 4),
-                    Cell(row.tensor_utilization(), 4), row.fold(), row.judged() ? "yes" : "no", row.source(), row.file(),
-                    row.line(), row.launches() > 0 ? Cell(uint64_t{row.launches()}) : Cell(""), ""));
+                    Cell(row.tensor_utilization(), 4), row.fold(), row.judged() ? "yes" : "no", row.relative(), row.source(),
+                    row.file(), row.line(), row.launches() > 0 ? Cell(uint64_t{row.launches()}) : Cell(""), ""));
   }
   for (const configs::UnmappedRow& row : validation.unmapped()) {
     std::vector<Cell> only(table.width(), Cell(""));
@@ -240,6 +275,12 @@ std::string validation_markdown(const configs::Validation& validation) {
   std::string text = heading(validation).append("## Errors by kernel and GPU\n\n").append(markdown_groups(validation));
   for (const std::string& family : families_of(validation))
     text.append("\n## ").append(escape::markdown(family)).append("\n\n").append(markdown_rows(validation, family));
+  if (const auto relatives = relatives_of(validation); !relatives.empty()) {
+    Table table({"kernel", "rows", "how the simulated kernel differs"});
+    for (const RelativeKernel& entry : relatives)
+      table.add({escape::markdown(entry.kernel), std::to_string(entry.rows), escape::markdown(entry.differs)});
+    text.append("\n## Simulated by a relative: another library's generator\n\n").append(table.markdown());
+  }
   if (validation.unread_size() > 0) {
     Table phrases({"phrase", "rows", "why", "first row"});
     for (const configs::UnreadPhrase* phrase : unread_by_rows(validation)) {
