@@ -61,8 +61,8 @@ class ChipSharing {
   void end_sharing();
   // True if CTAs that wait for each other are on SMs of several classes.
   bool grids_span_classes() const;
-  // Decides who completes the phases of the grids' barriers. If all SMs of a launch do the same, an SM knows from its own CTAs
-  // when a phase is complete. If `together`, the chip counts the arrivals of all classes after each quantum.
+  // Assigns the barriers of grids to SMs or to the chip. If all SMs of a launch do the same, an SM knows from its own
+  // CTAs when a phase is complete. If `together`, the chip counts the arrivals of all classes after each quantum.
   void assign_grids(bool together);
   // Does as end_sharing(). From cycle `now` on, each SM then has an equal part of the rates and of the dirty bytes in
   // L2. Requires that no class has run beyond `now`.

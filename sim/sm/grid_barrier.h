@@ -8,8 +8,8 @@
 
 namespace warpfold::sim {
 
-// A barrier of all CTAs of a launch: a counter in global memory to which each CTA adds one and which it then reads
-// until all CTAs have added (cooperative groups' grid.sync(), or an atomicAdd and a loop of loads). In a program:
+// A barrier of all CTAs of a launch is a counter in L2. Each CTA adds one and then reads it until all have added:
+// cooperative groups' grid.sync(), or an atomicAdd and a loop of loads. In a program:
 //
 //   MEMBAR.ALL.GPU
 //   ATOMG.E.ADD.STRONG.GPU PT, R4, [R2.64], R5 ; {bytes=32 barrier=0}    the CTA arrives

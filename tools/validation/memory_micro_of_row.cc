@@ -153,8 +153,8 @@ RowWork passes_that_meet(const MeasuredRow& row, const configs::Gpu& gpu, const 
 
 }  // namespace
 
-// One element a thread, as many threads a CTA as the column of the largest bandwidth says, launches one behind the other that swap
-// their arrays, or one launch that meets behind each pass (te42kyfo/gpu-benches @1c36d50, gpu-small-kernels/main.cu).
+// One element a thread, as many threads a CTA as the column of the largest bandwidth says: te42kyfo/gpu-benches @1c36d50,
+// gpu-small-kernels/main.cu. Launches follow each other and swap their arrays, or one launch meets behind each pass.
 Mapped<RowWork> small_passes_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   const auto pass = small_pass(row);
   if (!pass) return std::unexpected(pass.error());
