@@ -251,7 +251,8 @@ std::string format_effect(const Effect& effect, const EffectNames& names) {
 }  // namespace
 
 bool names_barriers_by_number(Behaviour behaviour) {
-  return behaviour == Behaviour::kBarrierSync || behaviour == Behaviour::kBarrierArrive;
+  return behaviour == Behaviour::kBarrierSync || behaviour == Behaviour::kBarrierArrive || behaviour == Behaviour::kLoadGlobal ||
+         behaviour == Behaviour::kStoreGlobal;
 }
 
 std::string format_control(const ControlCode& control) {

@@ -93,15 +93,23 @@ Problem check_bytes(Behaviour behaviour, const isa::Instruction& instruction) {
   return "no bytes: state bytes=N, what the instruction moves for its warp, or l1_hit";
 }
 
-Problem check_barrier(Behaviour behaviour, const isa::Effect& effect, const Kernel& kernel) {
+// True of an arrival at a grid's barrier, and of a load that waits there.
+bool meets_in_grid(Behaviour behaviour, const isa::Instruction& instruction) {
+  return behaviour == Behaviour::kLoadGlobal || (behaviour == Behaviour::kStoreGlobal && isa::adds_in_l2(instruction.mnemonic));
+}
+
+Problem check_barrier(Behaviour behaviour, const isa::Instruction& instruction, const Kernel& kernel) {
+  const isa::Effect& effect = instruction.effect;
   if (uses_ring(behaviour)) {
     if (effect.barrier == -1) return "no ring: state barrier=N, an index into the kernel's rings";
     if (!in_range(effect.barrier, kernel.rings.size())) return out_of_range("ring", effect.barrier, kernel.rings.size());
   } else if (uses_named_barrier(behaviour)) {
     if (effect.barrier == -1) return "no barrier: state barrier=N, a named barrier";
     if (!in_range(effect.barrier, kNamedBarriers)) return "named barrier " + number(effect.barrier) + "; a CTA has 0-15";
-  } else if (effect.barrier != -1) {
-    return "barrier belongs to BAR, mbarrier operations, bulk loads and tcgen05.commit";
+  } else if (effect.barrier != -1 && !meets_in_grid(behaviour, instruction)) {
+    return "barrier belongs to BAR, mbarrier operations, bulk loads, tcgen05.commit, and RED, ATOM and LDG of a grid's barrier";
+  } else if (effect.barrier > 0) {
+    return "grid's barrier " + number(effect.barrier) + "; a launch has one, barrier=0";
   }
   if (effect.tx_bytes != 0 && behaviour != Behaviour::kMbarrierArrive) {
     return "tx_bytes belongs to mbarrier arrivals";
@@ -173,8 +181,9 @@ Problem check_effect(const isa::OpcodeInfo& opcode, const isa::Instruction& inst
   if (Problem problem = check_bytes(opcode.behaviour, instruction)) return problem;
   // The order matters: the check of the cursor relies on the check of the ring.
   const bool meets_none = instruction.guard.never() && instruction.effect.barrier == -1;
-  for (const auto check : {check_data, check_barrier, check_cursor, check_count, check_shape}) {
-    if (check == check_barrier && meets_none) continue;
+  if (Problem problem = check_data(opcode.behaviour, instruction.effect, kernel)) return problem;
+  if (Problem problem = check_barrier(opcode.behaviour, instruction, kernel); problem && !meets_none) return problem;
+  for (const auto check : {check_cursor, check_count, check_shape}) {
     if (Problem problem = check(opcode.behaviour, instruction.effect, kernel)) return problem;
   }
   return {};

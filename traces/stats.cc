@@ -9,6 +9,15 @@ namespace warpfold::traces {
 
 namespace {
 
+// True if an instruction of the body arrives at a barrier of the grid.
+bool arrives(const std::vector<Node>& body) {
+  const auto arrival = [](const isa::Instruction& each) { return each.effect.barrier >= 0 && isa::adds_in_l2(each.mnemonic); };
+  return std::ranges::any_of(body, [&](const Node& node) {
+    const auto* block = std::get_if<Block>(&node);
+    return block != nullptr ? std::ranges::any_of(block->code, arrival) : arrives(std::get<Loop>(node).body);
+  });
+}
+
 class RoleCounter {
  public:
   RoleCounter(const isa::Architecture& architecture, const Kernel& kernel, const Role& role)
@@ -96,6 +105,10 @@ KernelStatistics statistics(const Kernel& kernel) {
     all.bytes_written += counts.bytes_written;
   }
   return all;
+}
+
+bool meets_in_grid(const Kernel& kernel) {
+  return std::ranges::any_of(kernel.roles, [](const Role& role) { return arrives(role.body); });
 }
 
 uint64_t static_instructions(std::span<const Node> body) {

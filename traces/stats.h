@@ -11,6 +11,9 @@
 
 namespace warpfold::traces {
 
+// True if CTAs of the kernel wait for each other at a barrier of the grid (Effect::barrier of RED and ATOM).
+bool meets_in_grid(const Kernel& kernel);
+
 // Returns the instructions in the text of a body, each loop body counted once.
 uint64_t static_instructions(std::span<const Node> body);
 

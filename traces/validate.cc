@@ -153,11 +153,54 @@ Problem check_grid(const Kernel& kernel) {
   return {};
 }
 
+// Counts the arrivals and the waits at the grid's barrier in the text of a body.
+struct GridUse {
+  uint64_t arrivals = 0;
+  uint64_t waits = 0;
+};
+GridUse grid_use(const std::vector<Node>& body, const isa::Architecture& architecture) {
+  GridUse use;
+  for (const Node& node : body) {
+    if (const auto* loop = std::get_if<Loop>(&node)) {
+      const GridUse inside = grid_use(loop->body, architecture);
+      use = {use.arrivals + inside.arrivals, use.waits + inside.waits};
+      continue;
+    }
+    for (const isa::Instruction& each : std::get<Block>(node).code) {
+      if (each.effect.barrier < 0) continue;
+      const isa::Behaviour behaviour = architecture.info(each).behaviour;
+      const bool adds = isa::adds_in_l2(each.mnemonic);
+      use.arrivals += adds ? 1 : 0;
+      use.waits += !adds && behaviour == isa::Behaviour::kLoadGlobal ? 1 : 0;
+    }
+  }
+  return use;
+}
+
+// A phase of the grid's barrier takes one arrival of each CTA.
+Problem check_grid_barrier(const Kernel& kernel, const isa::Architecture& architecture) {
+  uint64_t arriving = 0;  // warps of a CTA
+  uint64_t waits = 0;
+  size_t waiting = 0;
+  for (size_t i = 0; i < kernel.roles.size(); ++i) {
+    const GridUse use = grid_use(kernel.roles[i].body, architecture);
+    arriving += use.arrivals > 0 ? kernel.roles[i].warps : 0;
+    if (use.waits > 0) waiting = i;
+    waits += use.waits;
+  }
+  if (arriving > 1) return std::to_string(arriving) + " warps of a CTA arrive at the grid's barrier; one may, for all of its CTA";
+  if (arriving == 0 && waits > 0)
+    return Fault("role " + escape::unquoted(kernel.roles[waiting].name) + " waits at the grid's barrier, at which no warp arrives",
+                 {Part::kRole, waiting});
+  return {};
+}
+
 Problem check_programs(const Kernel& kernel, const isa::Architecture& architecture) {
   for (size_t i = 0; i < kernel.roles.size(); ++i) {
     if (Problem problem = check_role(architecture, kernel, i)) return problem;
   }
   if (Problem problem = check_warpgroups(architecture, kernel)) return problem;
+  if (Problem problem = check_grid_barrier(kernel, architecture)) return problem;
   if (issued_instructions(kernel) == std::numeric_limits<uint64_t>::max()) {
     return "the launch issues more instructions than 64 bits can count";
   }

@@ -52,6 +52,7 @@ class Chip {
     for (Cycle now = earliest(); now != kNever; now = earliest()) {
       stop_if_wanted();
       deliver(now);
+      complete_grids();
       run_cycle(now);
       for (size_t s = 0; s < sms_.size(); ++s) {
         for (Sm::Asked& asked : sms_[s]->outbox()) memory_->request(asked.at, s, asked.request);
@@ -119,6 +120,23 @@ class Chip {
       Sm& sm = *sms_[passed.lane];
       sm.memory().take_reply(sm, passed.transfer, passed.reply);
       next_[passed.lane] = sm.next_time();
+    }
+  }
+
+  // Completes a phase of a grid's barrier when all CTAs of the launch have arrived.
+  void complete_grids() {
+    for (int l = 0; l < static_cast<int>(launches_.size()); ++l) {
+      uint64_t arrived = 0;
+      Cycle last = 0;
+      for (const auto& sm : sms_) {
+        arrived += sm->memory().grid(l).arrived;
+        if (sm->memory().grid(l).arrived > 0) last = std::max(last, sm->memory().grid(l).last);
+      }
+      if (arrived == 0 || arrived < launches_[l].kernel->ctas()) continue;
+      for (size_t s = 0; s < sms_.size(); ++s) {
+        sms_[s]->memory().complete_grid_phase(*sms_[s], l, last);
+        next_[s] = std::min(next_[s], sms_[s]->next_time());
+      }
     }
   }
 

@@ -14,6 +14,7 @@ ChipSharing::ChipSharing(const Spec& spec, const std::vector<KernelImage>& image
       chip_(spec.memory, class_runs.size(), images.size()),
       team_(threads) {
   for (const KernelImage& image : images) {
+    grids_.push_back(image.meets_in_grid ? &image : nullptr);
     launch_uses_memory_.push_back(std::ranges::any_of(
         image.programs, [](const Program& program) { return std::ranges::any_of(program.ops, &MicroOp::global); }));
   }
@@ -158,7 +159,9 @@ void ChipSharing::exchange(Cycle end) {
 }
 
 void ChipSharing::run_together(const Limits& limits, const FoldOptions& fold) {
+  assign_grids(true);
   join();
+  complete_grid_phases();  // the last arrivals may have passed before the classes met
   // A warp that exits makes room at the earliest cta_turnaround cycles later: after its quantum.
   const Cycle quantum = std::min({Cycle{spec_.memory_reply}, limits.ahead, std::max<Cycle>(spec_.cta_turnaround, 1)});
   bool launch_ended = false;
@@ -169,9 +172,69 @@ void ChipSharing::run_together(const Limits& limits, const FoldOptions& fold) {
     const Cycle end = std::min({limits.until, begin + quantum, distributor_.next_ask(class_runs_)});
     launch_ended = run_quantum(end, fold);
     exchange(end);
+    complete_grid_phases();
     now_ = end;
     if (limits.while_many && bandwidth_users().size() <= 1) break;
     if (sampler_ && !launch_ended) sample(limits.until, fold);
+  }
+}
+
+// Returns the classes that have or may get CTAs of the launch.
+std::vector<size_t> ChipSharing::classes_with(size_t launch) const {
+  std::vector<size_t> classes;
+  for (size_t m = 0; m < class_runs_.size(); ++m) {
+    const SmState& state = class_runs_[m].sm->state();
+    if (state.progress[launch].placed > 0 || state.ctas_left(static_cast<int>(launch))) classes.push_back(m);
+  }
+  return classes;
+}
+
+bool ChipSharing::grids_span_classes() const {
+  for (size_t l = 0; l < grids_.size(); ++l) {
+    if (grids_[l] == nullptr) continue;
+    const std::vector<size_t> classes = classes_with(l);
+    const auto open = [&](size_t m) { return !class_runs_[m].sm->state().launch_done(static_cast<int>(l)); };
+    if (classes.size() > 1 && std::ranges::any_of(classes, open)) return true;
+  }
+  return false;
+}
+
+void ChipSharing::assign_grids(bool together) {
+  for (size_t l = 0; l < grids_.size(); ++l) {
+    if (grids_[l] == nullptr) continue;
+    const std::vector<size_t> classes = classes_with(l);
+    const uint64_t ctas = grids_[l]->kernel->ctas();
+    for (const size_t m : classes) {
+      ClassRun& class_run = class_runs_[m];
+      const bool knows = !together && classes.size() == 1 && ctas % class_run.sms == 0;
+      const uint64_t expected = knows ? ctas / class_run.sms : 0;
+      MemoryStage& memory = class_run.sm->memory();
+      if (memory.grid(static_cast<int>(l)).expected == expected) continue;
+      memory.expect_arrivals(*class_run.sm, static_cast<int>(l), expected);
+      class_run.next = std::min(class_run.next, class_run.sm->next_time());
+      if (class_run.folding) class_run.folding->disturbed();
+    }
+  }
+}
+
+// A phase is complete when all CTAs of the grid have arrived. A load learns of it at the earliest the latency of L2 after the last
+// arrival has passed: in a later quantum.
+void ChipSharing::complete_grid_phases() {
+  for (size_t l = 0; l < grids_.size(); ++l) {
+    if (grids_[l] == nullptr) continue;
+    const auto launch = static_cast<int>(l);
+    uint64_t arrived = 0;
+    Cycle last = 0;
+    for (const ClassRun& each : class_runs_) {
+      const GridPhase& phase = each.sm->memory().grid(launch);
+      arrived += each.sms * phase.arrived;
+      if (phase.arrived > 0) last = std::max(last, phase.last);
+    }
+    if (arrived < grids_[l]->kernel->ctas()) continue;
+    for (ClassRun& each : class_runs_) {
+      each.sm->memory().complete_grid_phase(*each.sm, launch, last);
+      each.next = std::min(each.next, each.sm->next_time());
+    }
   }
 }
 

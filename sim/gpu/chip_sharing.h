@@ -59,6 +59,11 @@ class ChipSharing {
   void run_together(const Limits& limits, const FoldOptions& fold);
   // Gives each class rates of its own again. Transfers under way complete as if no request followed them.
   void end_sharing();
+  // True if CTAs that wait for each other are on SMs of several classes.
+  bool grids_span_classes() const;
+  // Assigns the barriers of grids to SMs or to the chip. If all SMs of a launch do the same, an SM knows from its own
+  // CTAs when a phase is complete. If `together`, the chip counts the arrivals of all classes after each quantum.
+  void assign_grids(bool together);
   // Does as end_sharing(). From cycle `now` on, each SM then has an equal part of the rates and of the dirty bytes in
   // L2. Requires that no class has run beyond `now`.
   void serve_evenly(Cycle now);
@@ -78,12 +83,15 @@ class ChipSharing {
   void give_lane(size_t from, size_t to);
   bool answer_cta_requests();
   uint64_t sms_of(const std::vector<size_t>& classes) const;
+  std::vector<size_t> classes_with(size_t launch) const;
+  void complete_grid_phases();
   void sample(Cycle limit, const FoldOptions& fold);
 
   const Spec& spec_;
   std::vector<ClassRun>& class_runs_;
   WorkDistributor& distributor_;
   std::vector<bool> launch_uses_memory_;
+  std::vector<const KernelImage*> grids_;  // by launch: its image if its CTAs wait for each other, else none
   ChipMemory chip_;
   bool joined_ = false;
   Cycle now_ = 0;

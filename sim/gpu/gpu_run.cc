@@ -34,6 +34,13 @@ uint32_t ctas_alone(const KernelImage& image, uint64_t sms) {
   return static_cast<uint32_t>(std::min<uint64_t>(image.ctas_per_sm, (image.kernel->ctas() + sms - 1) / sms));
 }
 
+// CTAs that wait for each other make as many phases on each SM. An estimate of each SM's rate could not promise that, so such runs
+// are folded exactly or not at all.
+FoldOptions fold_of(FoldOptions fold, const std::vector<KernelImage>& images) {
+  if (fold.mode == FoldMode::kAuto && std::ranges::any_of(images, &KernelImage::meets_in_grid)) fold.mode = FoldMode::kExact;
+  return fold;
+}
+
 }  // namespace
 
 GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches,
@@ -41,11 +48,11 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
     : spec_(spec),
       images_(images),
       launches_(launches),
-      fold_(options.fold),
+      fold_(fold_of(options.fold, images)),
       timeline_(options.timeline),
       alternative_bounds_(options.alternative_bounds),
       depends_on_(dependences(launches, options.serialise)),
-      distributor_(launches, spec.memory.sm_count, options.fold, !options.all_sms && !options.logs()),
+      distributor_(launches, spec.memory.sm_count, fold_, !options.all_sms && !options.logs()),
       released_(launches.size(), false),
       released_at_(launches.size(), 0),
       all_sms_(options.all_sms),
@@ -164,11 +171,13 @@ void GpuRun::run_classes() {
   const std::vector<size_t> asking = sharing_->bandwidth_users();
   const Cycle point = idle_release_;
   const bool contended = distributor_.contended(class_runs_);
-  if (asking.size() > 1 || contended) {
+  const bool meet = sharing_->grids_span_classes();
+  if (asking.size() > 1 || contended || meet) {
     const bool waits = idle_release_ != kNever;  // idle SMs wait for a launch
-    return sharing_->run_together({.until = point, .ahead = lookahead(), .while_many = !waits && !contended}, fold_);
+    return sharing_->run_together({.until = point, .ahead = lookahead(), .while_many = !waits && !contended && !meet}, fold_);
   }
   sharing_->end_sharing();
+  sharing_->assign_grids(false);
   const Cycle until = std::min(point, sharing_->others_begin(asking));
   for (size_t m = 0; m < class_runs_.size(); ++m) {
     ClassRun& class_run = class_runs_[m];
@@ -347,6 +356,26 @@ std::string GpuRun::waiting_sms() const {
   return report;
 }
 
+// Says which CTAs of a launch its grid's barrier misses.
+std::string GpuRun::grid_report(size_t launch) const {
+  uint64_t arrived = 0;
+  uint64_t resident = 0;
+  uint64_t ended = 0;
+  for (const ClassRun& each : class_runs_) {
+    const LaunchProgress& progress = each.sm->state().progress[launch];
+    arrived += each.sms * each.sm->memory().grid(static_cast<int>(launch)).arrived;
+    resident += each.sms * progress.running;
+    ended += each.sms * progress.done;
+  }
+  const uint64_t ctas = images_[launch].kernel->ctas();
+  std::string report = "  " + images_[launch].kernel->name + ": " + std::to_string(arrived) + " of " + std::to_string(ctas) +
+                       " CTAs have arrived at the grid's barrier; " + std::to_string(resident) + " are resident, " +
+                       std::to_string(ended) + " have ended\n";
+  if (resident + ended < ctas)
+    report += "  All CTAs of a grid that meets must be resident at a time: launch at most as many as the SMs have room for\n";
+  return report;
+}
+
 std::string GpuRun::deadlock_report() const {
   std::string report = "deadlock: nothing is left to happen, but not all CTAs have ended\n";
   report += all_sms_ ? waiting_sms() : waiting_classes();
@@ -354,6 +383,7 @@ std::string GpuRun::deadlock_report() const {
     if (!ended(static_cast<int>(l))) {
       report += "  " + images_[l].kernel->name +
                 (released_[l] ? " has CTAs that have not ended or found no room\n" : " waits for a launch before it\n");
+      if (released_[l] && images_[l].meets_in_grid) report += grid_report(l);
     }
   }
   return report;

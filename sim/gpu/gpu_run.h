@@ -36,8 +36,7 @@ class GpuRun {
   Outcome until_idle();
 
  private:
-  void start(ClassRun& class_run, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,
-             const Options& options);
+  void start(ClassRun& class_run, const std::vector<Launch>& launches, const std::vector<int>& epoch_of, const Options& options);
   void run_classes();
   void advance(size_t m, Cycle until);
   Cycle lookahead() const;
@@ -78,6 +77,7 @@ class GpuRun {
   AlternativeBounds collect_alternative_bounds(size_t which) const;
   std::string waiting_classes() const;
   std::string waiting_sms() const;
+  std::string grid_report(size_t launch) const;
   std::string deadlock_report() const;
 
   const Spec& spec_;

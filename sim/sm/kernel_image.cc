@@ -10,6 +10,7 @@
 
 #include "configs/escape/quoted.h"
 #include "isa/architecture.h"
+#include "sim/sm/grid_barrier.h"
 #include "sim/sm/segments.h"
 #include "sim/sm/warp_placement.h"
 #include "traces/access/lane_access.h"
@@ -148,6 +149,20 @@ void fetch_lines(const Spec& spec, Program& program) {
   }
 }
 
+// Sets the cycles that a loop of loads at the grid's barrier takes from a load's result to the next load: the stall counts from
+// the load to the branch.
+void time_polls(Program& program) {
+  for (size_t i = 0; i < program.ops.size(); ++i) {
+    if (!waits_at_grid(program.ops[i])) continue;
+    uint32_t cycles = 0;
+    for (size_t next = i; next < program.ops.size(); ++next) {
+      cycles += program.ops[next].next_after;
+      if (program.ops[next].behaviour == isa::Behaviour::kBranch) break;
+    }
+    program.ops[i].poll_cycles = static_cast<uint16_t>(std::min(cycles, uint32_t{UINT16_MAX}));
+  }
+}
+
 // True if some loop of the body takes a second trip in CTAs of this class.
 bool repeats_a_loop(const std::vector<traces::Node>& body, const traces::CtaClass& cta_class) {
   return std::ranges::any_of(body, [&](const traces::Node& node) {
@@ -221,6 +236,8 @@ Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel,
     fit_to(spec, image.programs.back());
     take_l2_for_additions(spec, image.programs.back());
     fetch_lines(spec, image.programs.back());
+    time_polls(image.programs.back());
+    image.meets_in_grid |= std::ranges::any_of(image.programs.back().ops, arrives_at_grid);
     image.role_of_warp.insert(image.role_of_warp.end(), kernel.roles[r].warps, static_cast<int>(r));
   }
   uint32_t place = 0;
@@ -234,8 +251,9 @@ Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel,
     image.loop_free.push_back(
         std::ranges::none_of(kernel.roles, [&](const traces::Role& role) { return repeats_a_loop(role.body, cta_class); }));
   }
-  image.coupled =
-      std::ranges::any_of(image.programs, [](const Program& program) { return std::ranges::any_of(program.ops, couples_warps); });
+  image.coupled = image.meets_in_grid || std::ranges::any_of(image.programs, [](const Program& program) {
+                    return std::ranges::any_of(program.ops, couples_warps);
+                  });
   return image;
 }
 

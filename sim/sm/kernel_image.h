@@ -43,6 +43,7 @@ struct KernelImage : Occupancy {
   std::vector<int> base_ring;
   std::vector<int> cursor_ring;   // per cursor: base_ring of the rings that it steps through; -1: none
   bool coupled = false;           // warps of a CTA wait for each other: barriers, rings, wgmma, tcgen05, setmaxnreg
+  bool meets_in_grid = false;     // CTAs of the launch wait for each other (grid_barrier.h)
   std::vector<bool> waited_once;  // per ring: an instruction without a cursor waits for its first phase
   // Per base ring: all instructions go through the group's rings by cursor, so that no stage differs from another.
   std::vector<bool> rotates;

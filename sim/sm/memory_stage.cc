@@ -54,7 +54,8 @@ MemoryStage::MemoryStage(const Spec& spec, const std::vector<SmLaunch>& launches
       alone_(launches.size()),
       beside_(launches.size()),
       ingress_{.window = spec.memory_reply * spec.memory.ingress_milli_bytes_per_clk / 1000},
-      egress_{.window = spec.memory_reply * spec.memory.egress_milli_bytes_per_clk / 1000} {
+      egress_{.window = spec.memory_reply * spec.memory.egress_milli_bytes_per_clk / 1000},
+      grid_(launches.size()) {
   for (MemoryQueue& queue : queues_) queue.entries.resize(spec.memory_queue_entries);
   for (size_t l = 0; l < launches.size(); ++l) {
     for (const traces::MemoryStream& stream : launches[l].image->kernel->streams) alone_[l].emplace_back(stream);

@@ -8,6 +8,7 @@
 #include "sim/account/hold_history.h"
 #include "sim/memory/memory_share.h"
 #include "sim/sm/event.h"
+#include "sim/sm/grid_barrier.h"
 #include "sim/sm/program.h"
 #include "sim/sm/return_path.h"
 #include "sim/sm/sm_launch.h"
@@ -16,6 +17,7 @@
 namespace warpfold::sim {
 
 class Sm;
+struct Warp;
 
 // A memory instruction on its way through the SM.
 struct MemoryRequest {
@@ -120,6 +122,14 @@ struct BulkCopy {
   bool operator==(const BulkCopy&) const = default;
 };
 
+// A load that waits at the grid's barrier. It has come too early.
+struct PollingLoad {
+  MemoryRequest request;
+  Cycle passed = 0;  // cycle in which it has passed L2
+
+  bool operator==(const PollingLoad&) const = default;
+};
+
 // The way of a memory instruction through an SM:
 //
 //   sub-core queue -> address generation -> SM-shared stage -> data stage (128 B wavefronts) -> L1 hit, or L2 and DRAM
@@ -142,10 +152,18 @@ class MemoryStage {
   void handle(Sm& sm, const MemoryEvent& event, Cycle now);
   // Takes the reply of L2 and DRAM to transfer number `transfer`, which may pass them in a later cycle. The SM learns
   // of it Spec::memory_reply cycles after that.
-  void take_reply(const Sm& sm, uint32_t transfer, const Reply& reply);
+  void take_reply(Sm& sm, uint32_t transfer, const Reply& reply);
   // Cycle in which the SM learns of the next transfer; kNever: of none.
   Cycle next_reply() const { return next_reply_; }
   void take_replies(Sm& sm, Cycle now);
+  // The launch's barrier of the grid.
+  const GridPhase& grid(int launch) const { return grid_[static_cast<size_t>(launch)]; }
+  // True if a load of the warp waits there.
+  bool polls(const Warp& warp) const;
+  // Sets GridPhase::expected.
+  void expect_arrivals(Sm& sm, int launch, uint64_t arrivals);
+  // All arrivals of the phase are performed in cycle `last`.
+  void complete_grid_phase(Sm& sm, int launch, Cycle last);
   // Changes from the SM's own rates to the chip's memory, and back. Transfers under way keep the rates at which they
   // were requested and go ahead of later ones: join_chip returns their bytes, which the chip has yet to move.
   ChipMemory::Backlog join_chip(const Sm& sm, Cycle now);
@@ -203,6 +221,10 @@ class MemoryStage {
   void visit_ports(StateVisitor& visitor);
   void take_load(Sm& sm, TransferUnderWay& transfer, Cycle now);
   void take_bulk(Sm& sm, TransferUnderWay& transfer, Cycle now);
+  void arrive_at_grid(Sm& sm, const MemoryRequest& request, Cycle passed);
+  void take_poll(Sm& sm, TransferUnderWay& transfer, Cycle now);
+  void poll_arrives(Sm& sm, PollingLoad& load);
+  void visit_grid(Sm& sm, StateVisitor& visitor);
   void load_arrives(Sm& sm, MemoryRequest& request, Cycle arrival);
   void leave(Sm& sm, uint32_t bytes, PortQueue& port, Cycle passed);
   void release(Sm& sm, PortQueue& port, Cycle now);
@@ -251,6 +273,8 @@ class MemoryStage {
   Cycle next_reply_ = kNever;
   PortQueue ingress_;
   PortQueue egress_;
+  std::vector<GridPhase> grid_;         // per launch
+  std::vector<PollingLoad> polling_{};  // in the order in which they came
 };
 
 }  // namespace warpfold::sim

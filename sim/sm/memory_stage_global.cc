@@ -40,6 +40,7 @@ uint32_t MemoryStage::place_of_transfer() {
 void MemoryStage::ask_memory(Sm& sm, MemoryRequest& request, Cycle now) {
   const MicroOp& op = *request.op;
   --outbound_;
+  if (arrives_at_grid(op) && sm.state().cta_lives(request.cta, request.cta_serial)) ++sm.state().ctas[request.cta].grid_arrivals;
   const bool bulk = op.behaviour == Behaviour::kBulkLoad;
   const bool writes = writes_memory(op);
   const Moved moved = moved_by(sm, request);
@@ -64,7 +65,7 @@ void MemoryStage::ask_memory(Sm& sm, MemoryRequest& request, Cycle now) {
   if (!bulk) leave(sm, moved.bytes, writes ? egress_ : ingress_, std::max(port.end, soonest));
 }
 
-void MemoryStage::take_reply(const Sm& sm, uint32_t transfer, const Reply& reply) {
+void MemoryStage::take_reply(Sm& sm, uint32_t transfer, const Reply& reply) {
   TransferUnderWay& of = transfers_[transfer];
   of.late = reply.transferred - reply.uncontended;
   of.slowest = reply.slowest;
@@ -72,6 +73,7 @@ void MemoryStage::take_reply(const Sm& sm, uint32_t transfer, const Reply& reply
   const ComingReply coming{reply.transferred + sm.spec().memory_reply, of.sequence, transfer};
   replies_.insert(std::ranges::upper_bound(replies_, coming), coming);
   next_reply_ = replies_.front().at;
+  if (arrives_at_grid(*of.request.op)) arrive_at_grid(sm, of.request, reply.transferred);
 }
 
 void MemoryStage::take_replies(Sm& sm, Cycle now) {
@@ -88,7 +90,7 @@ void MemoryStage::take_replies(Sm& sm, Cycle now) {
         take_store(sm, transfer, now);
         break;
       default:
-        take_load(sm, transfer, now);
+        waits_at_grid(*transfer.request.op) ? take_poll(sm, transfer, now) : take_load(sm, transfer, now);
     }
     transfer.under_way = false;
     free_transfers_.push_back(number);
@@ -162,7 +164,7 @@ void MemoryStage::take_load(Sm& sm, TransferUnderWay& transfer, Cycle now) {
   release(sm, ingress_, now);
   const Cycle arrival = arrival_of(sm, transfer, now);
   tell(sm, TransferWaited{request, transfer, arrival - arrival_of(sm, transfer, now - transfer.late)});
-  load_arrives(sm, request, arrival);
+  load_arrives(sm, request, arrival + (arrives_at_grid(*request.op) ? fence_cycles(sm.spec()) : 0));
 }
 
 void MemoryStage::load_arrives(Sm& sm, MemoryRequest& request, Cycle arrival) {

@@ -117,7 +117,7 @@ void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
   [[maybe_unused]] auto& [memory, queues, data_queue, data_head, data_size, head_passed, credits, stage, arbitration_at,
                           last_sub_core, data, data_at, bulk_free, bulk_queue, outbound, returns, longest_return, bulk_history,
                           stage_history, data_history, alone, beside, transfers, free_transfers, asked, replies, next_reply,
-                          ingress, egress] = *this;
+                          ingress, egress, grid, polling] = *this;
   Cycle ready = visitor.now();
   for (const MemoryQueue& queue : queues_) {
     if (queue.size > 0) ready = std::min(ready, queue.front().ready);
@@ -154,6 +154,7 @@ void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
   }
   memory_.visit(visitor);
   visit_replies(sm, visitor);
+  visit_grid(sm, visitor);
 }
 
 }  // namespace warpfold::sim

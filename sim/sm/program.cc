@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "isa/architecture.h"
+#include "sim/sm/grid_barrier.h"
 #include "traces/access/lane_access.h"
 
 namespace warpfold::sim {
@@ -32,7 +33,7 @@ bool has_condition(const MicroOp& op) {
     case Behaviour::kBulkWait:
       return true;
     default:
-      return op.wait_mask != 0;
+      return op.wait_mask != 0 || arrives_at_grid(op);
   }
 }
 
@@ -185,7 +186,7 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
   if (isa::adds_in_l2(instruction.mnemonic)) {
     const auto sectors = static_cast<uint16_t>(op.bytes / traces::access::kSectorBytes);
     op.l2_passes = std::max(instruction.effect.l2_passes, sectors);
-    op.l2_sectors = instruction.effect.l2_sectors;
+    op.l2_sectors = op.barrier >= 0 ? 1 : instruction.effect.l2_sectors;  // the counter of a grid's barrier is one word
     op.adds_integers = !isa::adds_floats(instruction.mnemonic);
   } else {
     op.l2_bytes = std::max(op.l2_bytes, instruction.effect.l2_passes * kPairBytes);

@@ -89,8 +89,9 @@ struct alignas(64) MicroOp {
   // integers.
   uint16_t l2_passes = 0;
   bool adds_integers = false;
-  uint32_t l2_sectors = 0;  // sectors that the whole launch adds to; 0: many
-  uint32_t l2_bytes = 0;    // L2 time of the instruction, as the bytes that L2 could move in that time
+  uint32_t l2_sectors = 0;   // sectors that the whole launch adds to; 0: many
+  uint32_t l2_bytes = 0;     // L2 time of the instruction, as the bytes that L2 could move in that time
+  uint16_t poll_cycles = 0;  // load at a grid's barrier: cycles of its loop besides the load's latency
   bool commit = false;
   uint8_t depbar_counter = 0;
   uint16_t columns = 0;    // wgmma, tcgen05.mma: N

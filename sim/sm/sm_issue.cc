@@ -1,7 +1,10 @@
 #include "sim/sm/sm_issue.h"
 
+#include <algorithm>
+
 #include "sim/sm/barrier_unit.h"
 #include "sim/sm/cta_slots.h"
+#include "sim/sm/grid_barrier.h"
 #include "sim/sm/listener.h"
 #include "sim/sm/sm.h"
 #include "sim/sm/sm_inherit.h"
@@ -88,6 +91,14 @@ void issue_exit(Sm& sm, Warp& warp, int sub_core, int slot, Cycle now) {
   maybe_end_warp(sm, sub_core, slot, warp.delay, now + 1);
 }
 
+// True if no store of the CTA is under way.
+bool stores_done(const SmState& state, const Cta& cta) {
+  return std::ranges::all_of(cta.warp_slots, [&](WarpSlot slot) {
+    const Warp& warp = state.warp(state.place_of(slot));
+    return !warp.resident || warp.outstanding_stores == 0;
+  });
+}
+
 }  // namespace
 
 bool may_execute(const Sm& sm, const Warp& warp, WarpState& reason) {
@@ -120,6 +131,11 @@ bool may_execute(const Sm& sm, const Warp& warp, WarpState& reason) {
     case Behaviour::kBulkWait:
       reason = WarpState::kLongScoreboard;
       return warp.outstanding_bulk_stores <= op.count;
+    case Behaviour::kLoadGlobal:
+    case Behaviour::kStoreGlobal:
+      // The fence before the arrival waits for the CTA's stores.
+      reason = WarpState::kLongScoreboard;
+      return !arrives_at_grid(op) || stores_done(state, state.ctas[warp.cta]);
     case Behaviour::kSetMaxRegisters:
       reason = WarpState::kBarrier;
       return op.count <= warp.registers || (op.count - warp.registers) * 32U <= state.ctas[warp.cta].register_pool;

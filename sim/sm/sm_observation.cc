@@ -122,6 +122,7 @@ std::string waiting_report(const Sm& sm) {
                   " phases ahead, " + std::to_string(barrier.arrivals_left) + " arrivals and " +
                   std::to_string(barrier.bytes_left) + " bytes missing";
       }
+      if (state.memory.polls(warp)) report += "; reads the counter of the grid's barrier";
       report += "\n";
     }
   }

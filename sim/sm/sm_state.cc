@@ -53,7 +53,7 @@ void visit_cta(Sm& sm, int index, StateVisitor& visitor) {
   // which are the launch's.
   [[maybe_unused]] const auto& [resident, serial, launch, cta_class, warps_running, registers, shared_memory, tensor_memory,
                                 register_pool, most_delay, warp_slots, rings, barriers, warpgroups, product_started,
-                                products_complete, product_delay] = cta;
+                                products_complete, product_delay, grid_arrivals] = cta;
   visitor.values("cta_slot", index, "cta_launch", cta.launch);
   visitor.cta_class(cta.cta_class);
   visitor.values("cta_warps_running", cta.warps_running, "cta_register_pool", cta.register_pool);
@@ -78,6 +78,8 @@ void visit_cta(Sm& sm, int index, StateVisitor& visitor) {
   if (cta.products_complete > visitor.now())
     visit_delay(sm, "product_delay", cta.launch, index, cta.serial, cta.product_delay, visitor);
   visitor.time("products_complete", cta.products_complete);
+  if (sm.state().launches[cta.launch].image->meets_in_grid)
+    visitor.relative("grid_phase", sm.memory().grid(cta.launch).completed - cta.grid_arrivals);
 }
 
 // Visits the fields of a warp that are relative to its CTA.

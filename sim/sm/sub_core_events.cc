@@ -2,6 +2,7 @@
 // updates.
 #include <bit>
 
+#include "sim/sm/barrier_unit.h"
 #include "sim/sm/cta_slots.h"
 #include "sim/sm/listener.h"
 #include "sim/sm/sm.h"
@@ -33,7 +34,9 @@ void SubCore::handle(Sm& sm, const SubCoreEvent& event, Cycle now) {
       reconsider(sm, event.slot, now, event.delay);
       return maybe_end_warp(sm, index_, event.slot, event.delay, now);
     case kStored:
-      --warp->outstanding_stores;
+      // An arrival at the grid's barrier may wait for the CTA's stores.
+      if (--warp->outstanding_stores == 0 && sm.state().launches[warp->launch].image->meets_in_grid)
+        reconsider_cta(sm, warp->cta, event.delay, now);
       return maybe_end_warp(sm, index_, event.slot, event.delay, now);
     case kQueueEntry:
       return;

@@ -121,6 +121,7 @@ struct Cta {
   Arrival product_started{};    // end of the last tcgen05.mma's time in the tensor pipe
   Cycle products_complete = 0;  // cycle at which all tcgen05.mma started so far are complete
   Delay product_delay{};        // delay of the product that completes last
+  uint64_t grid_arrivals = 0;   // arrivals at the grid's barrier so far
 
   bool operator==(const Cta&) const = default;
 };

@@ -108,6 +108,24 @@ TEST_F(Rows, SmallPassesHaveTheThreadsOfTheBestColumn) {
   EXPECT_NEAR(passes.measured, 53097 * 16 / 328e3, 1e-9);
 }
 
+TEST_F(Rows, PassesOfOneLaunchMeetInTheGrid) {
+  for (const std::string impl : {"grid sync", "persistent atomics"}) {
+    const Comparison passes = map(kHeader, "M1,MEM,H200,back-to-back small SCALE kernels,\"gpu-small-kernels, " + impl +
+                                               "\",fp64,,,elements=53097;volume=829kB;columns=253/298/320/326/328/326,328,GB/s");
+    // 103 whole CTAs of 512 threads, of which the first takes the rest as well.
+    EXPECT_THAT(text_of(passes), HasSubstr("class long rounds=2\nclass all rounds=1\ngrid long*1 all*102\n"));
+    EXPECT_THAT(text_of(passes), HasSubstr("loop 64\n"));
+    EXPECT_THAT(text_of(passes), HasSubstr("role others warps=15\n"));
+    EXPECT_THAT(text_of(passes), HasSubstr("stream in read dram=0/1\n"));
+    EXPECT_EQ(passes.kernel, "back-to-back small SCALE kernels, " + impl);
+    EXPECT_EQ(passes.launches_us, 0);
+    EXPECT_NEAR(passes.measured, 64 * 53097 * 16 / 328e3, 1e-6);
+  }
+  EXPECT_EQ(mistake(std::string(kHeader) + "\nM1,MEM,H200,back-to-back small SCALE kernels,\"gpu-small-kernels, HIP\",fp64,,,"
+                                           "elements=53097;columns=253/298/320/326/328/326,328,GB/s\n"),
+            "reason: impl: expected stream, CUDA graph, grid sync or persistent atomics");
+}
+
 TEST_F(Rows, LoadsOfL1TakeThePassesOfTheirLanes) {
   const auto of_lanes = [&](const std::string& kernel, const std::string& type, const std::string& lanes) {
     return map(kHeader, "M1,MEM,A100,\"L1 hit load, " + kernel + "\",gpu-strides," + type + ",,," + lanes + ",3.5,clk");

@@ -10,6 +10,7 @@
 #include "tools/validation/micro_rows.h"
 #include "traces/access/opcode_access.h"
 #include "workloads/common/gpu_caches.h"
+#include "workloads/common/occupancy.h"
 
 namespace warpfold::validation {
 namespace {
@@ -50,14 +51,15 @@ RowWork reads_of_text(const MeasuredRow& row, const configs::Gpu& gpu, std::stri
   return work;
 }
 
-}  // namespace
+// A row of gpu-small-kernels.
+struct SmallPass {
+  uint64_t elements = 0;  // of each array, FP64
+  uint32_t threads = 0;   // of a CTA: the column of the largest bandwidth
+};
+constexpr uint64_t kPassBytes = 8;  // of an element
 
-// One element a thread, as many threads a CTA as the column of the largest bandwidth says, launches one behind the other that swap
-// their arrays (te42kyfo/gpu-benches @1c36d50, gpu-small-kernels/main.cu). Columns end with 1024 threads and halve to the left.
-Mapped<RowWork> small_passes_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
-  const std::string& impl = row.text("impl");
-  const bool graph = impl.ends_with("CUDA graph");
-  if (!graph && !impl.ends_with("stream")) return not_mapped("CTAs that wait for each other through memory are not simulated");
+// Columns end with 1024 threads and halve to the left.
+Mapped<SmallPass> small_pass(const MeasuredRow& row) {
   const std::string columns = row.option("columns");
   std::vector<uint64_t> rates;
   for (size_t at = 0; at <= columns.size();) {
@@ -71,31 +73,108 @@ Mapped<RowWork> small_passes_of_row(const MeasuredRow& row, const configs::Gpu& 
   const auto best = static_cast<size_t>(std::ranges::max_element(rates) - rates.begin());
   const size_t halvings = rates.size() - 1 - best;
   if (halvings > 5) return not_mapped("the best of CTAs of less than a warp");
+  SmallPass pass{.threads = static_cast<uint32_t>(1024 >> halvings)};
   const std::string elements = row.option("elements");
-  uint64_t count = 0;
-  if (const auto read = std::from_chars(elements.data(), elements.data() + elements.size(), count);
-      read.ec != std::errc{} || count == 0)
+  if (const auto read = std::from_chars(elements.data(), elements.data() + elements.size(), pass.elements);
+      read.ec != std::errc{} || pass.elements == 0)
     return not_mapped("dims_other: elements=" + elements);
-  constexpr uint64_t kElementBytes = 8;
+  return pass;
+}
+
+// As above: a cyclic sweep over more than LRU holds finds nothing.
+bool fits_l2(const SmallPass& pass, const configs::Gpu& gpu) { return pass.elements * 2 * kPassBytes <= gpu.l2().bytes(); }
+
+RowWork small_kernels_work(const MeasuredRow& row, const configs::Gpu& gpu, const SmallPass& pass, const std::string& variant) {
   RowWork work;
   work.family = "small kernels";
-  work.kernel = row.text("kernel") + (graph ? ", CUDA graph" : ", stream");
-  configs::Kernel& kernel = work.kernels.emplace_back();
-  kernel.set_name("pass");
-  // As above: a cyclic sweep over more than LRU holds finds nothing.
-  if (count * 2 * kElementBytes <= gpu.l2().bytes()) kernel.set_l2(configs::WARM);
-  configs::Elementwise& pass = *kernel.mutable_elementwise();
-  pass.set_operation(configs::SCALE);
-  pass.set_elements(count);
-  pass.set_element_bytes(kElementBytes);
-  pass.set_access_bytes(kElementBytes);
-  pass.set_threads_per_cta(static_cast<uint32_t>(1024 >> halvings));
-  work.shape = number(count) + " x 8 bytes, " + number(pass.threads_per_cta()) + " threads";
-  work.launches = true;
-  work.timing = RowTiming{.timer = graph ? Timer::kGraph : Timer::kCalls};
+  work.kernel = row.text("kernel") + ", " + variant;
+  work.shape = number(pass.elements) + " x 8 bytes, " + number(pass.threads) + " threads";
   work.clock_mhz = bench_clock_mhz(gpu);
   work.rate_unit = "GB/s";
-  work.work = static_cast<double>(count * 2 * kElementBytes);
+  work.work = static_cast<double>(pass.elements * 2 * kPassBytes);
+  return work;
+}
+
+// The program of warps of a CTA: `passes` over its elements, which nvcc's loop takes one by one, and a meeting of the grid behind
+// each. One thread of the CTA arrives and waits, between two barriers of the CTA.
+//
+// - grid sync: PTX of nvcc 13.0 for sm_80 has atom.add.release.gpu, then ld.acquire.gpu, xor, setp and bra as a loop.
+// - persistent atomics: __threadfence() of all threads, atomicAdd, and a loop of volatile loads (main.cu).
+//
+// assumed: ptxas makes MEMBAR and ATOMG of a release, LDG and CCTL.IVALL of an acquire. As both variants invalidate L1, no pass
+// hits there.
+std::string passing_warps(uint64_t passes, bool atomics, bool leads) {
+  const std::string barrier = "BAR.SYNC.DEFER_BLOCKING 0x0 ; {barrier=0}\n";
+  std::string meeting = barrier;
+  if (leads) {
+    meeting +=
+        "MEMBAR.SC.GPU\nATOMG.E.ADD.STRONG.GPU PT, R16, [R18.64], R3 ; {bytes=32 barrier=0}\n"
+        "LDG.E.STRONG.GPU R17, [R18.64] ; {bytes=32 barrier=0}\n";
+    meeting += atomics ? "ISETP.NE.AND P0, PT, R17, R21, PT\n"
+                       : "CCTL.IVALL\nLOP3.LUT R17, R17, R16, RZ, 0x3c, !PT\nISETP.GT.AND P0, PT, R17, -0x1, PT\n";
+    meeting += "@P0 BRA `(.L_poll)\n";
+  }
+  meeting += barrier + "IADD3 R20, R20, 0x1, RZ\nISETP.GE.AND P0, PT, R20, R22, PT\n@!P0 BRA `(.L_pass)\n";
+  const std::string round =
+      "IMAD.WIDE R4, R1, 0x8, R10\nLDG.E.64 R12, [R4.64] ; {bytes=256 stream=in}\nIMAD.WIDE R6, R1, 0x8, R14\n"
+      "DMUL R12, R12, R8\nSTG.E.64 [R6.64], R12 ; {bytes=256 stream=out}\nIADD3 R1, R1, R23, RZ\n"
+      "ISETP.GE.AND P0, PT, R1, R2, PT\n@!P0 BRA `(.L_round)\n";
+  return "S2R R0, SR_CTAID.X\nS2R R3, SR_TID.X\nIMAD R0, R0, 0x100, R3\n" +
+         loop(passes, "IMAD.MOV.U32 R1, RZ, RZ, R0\nloop rounds\n" + round + "end\n" + meeting) + "EXIT\nend\n";
+}
+
+// One launch of as many CTAs as the SMs hold, but not more than whole CTAs of elements. It passes 2,000 times and more over the
+// arrays (sync_kernel_gsync and sync_kernel_atomic of main.cu), so its launch is a thousandth of the mean pass. Here it passes 64
+// times, or fewer if a pass takes long: beside 2 to 64 passes of 10 us and more, from 2^20 elements on, its start counts little.
+RowWork passes_that_meet(const MeasuredRow& row, const configs::Gpu& gpu, const SmallPass& pass, bool atomics) {
+  constexpr uint32_t kRegisters = 24;
+  const uint64_t passes = std::clamp<uint64_t>((uint64_t{1} << 26) / pass.elements, 2, 64);
+  const uint32_t warps = pass.threads / 32;
+  const uint64_t room =
+      uint64_t{gpu.sm_count()} * workloads::ctas_per_sm(gpu, {.warps = warps, .registers_per_thread = kRegisters});
+  const uint64_t ctas = std::clamp<uint64_t>(pass.elements / pass.threads, 1, std::max<uint64_t>(room, 1));
+  const uint64_t rounds = (pass.elements + pass.threads - 1) / pass.threads;
+  const std::string dram = fits_l2(pass, gpu) ? " dram=0/1\n" : " dram=1/1\n";
+  std::string text = "kernel passes architecture=" + gpu.architecture() + " registers=" + number(kRegisters) +
+                     "\nparameter rounds\nclass long rounds=" + number(rounds / ctas + 1) +
+                     "\nclass all rounds=" + number(rounds / ctas) + "\ngrid";
+  // The first CTAs have one round more.
+  if (rounds % ctas > 0) text += " long*" + number(rounds % ctas);
+  text += " all*" + number(ctas - rounds % ctas) + "\nstream in read" + dram + "stream out write" + dram;
+  text += "role leader warps=1\n" + passing_warps(passes, atomics, true);
+  if (warps > 1) text += "role others warps=" + number(warps - 1) + "\n" + passing_warps(passes, atomics, false);
+  RowWork work = small_kernels_work(row, gpu, pass, atomics ? "persistent atomics" : "grid sync");
+  configs::Kernel& kernel = work.kernels.emplace_back();
+  kernel.set_name("passes");
+  kernel.mutable_trace()->set_text(text + "end\n");
+  work.work *= static_cast<double>(passes);
+  return work;
+}
+
+}  // namespace
+
+// One element a thread, as many threads a CTA as the column of the largest bandwidth says: te42kyfo/gpu-benches @1c36d50,
+// gpu-small-kernels/main.cu. Launches follow each other and swap their arrays, or one launch meets behind each pass.
+Mapped<RowWork> small_passes_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
+  const auto pass = small_pass(row);
+  if (!pass) return std::unexpected(pass.error());
+  const std::string& impl = row.text("impl");
+  const bool atomics = impl.ends_with("persistent atomics");
+  if (atomics || impl.ends_with("grid sync")) return passes_that_meet(row, gpu, *pass, atomics);
+  const bool graph = impl.ends_with("CUDA graph");
+  if (!graph && !impl.ends_with("stream")) return not_mapped("impl: expected stream, CUDA graph, grid sync or persistent atomics");
+  RowWork work = small_kernels_work(row, gpu, *pass, graph ? "CUDA graph" : "stream");
+  configs::Kernel& kernel = work.kernels.emplace_back();
+  kernel.set_name("pass");
+  if (fits_l2(*pass, gpu)) kernel.set_l2(configs::WARM);
+  configs::Elementwise& scale = *kernel.mutable_elementwise();
+  scale.set_operation(configs::SCALE);
+  scale.set_elements(pass->elements);
+  scale.set_element_bytes(kPassBytes);
+  scale.set_access_bytes(kPassBytes);
+  scale.set_threads_per_cta(pass->threads);
+  work.launches = true;
+  work.timing = RowTiming{.timer = graph ? Timer::kGraph : Timer::kCalls};
   return work;
 }
 

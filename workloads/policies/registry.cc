@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "traces/stats.h"
 #include "workloads/policies/l2_left.h"
 #include "workloads/policies/policy.h"
 
@@ -45,6 +46,19 @@ void launch_early(Plan& plan) {
   }
 }
 
+// CTAs that wait for each other are one launch of all of them.
+Expected<void> check_grids(const Plan& plan, configs::PolicyKind kind) {
+  for (const PlannedKernel& planned : plan.kernels) {
+    if (!traces::meets_in_grid(planned.kernel)) continue;
+    const bool cut = std::ranges::count(plan.kernels, planned.of, &PlannedKernel::of) > 1;
+    if (!cut && planned.also.empty()) continue;
+    return fail("the CTAs of kernel " + planned.of + " wait for each other at a barrier of the grid, and policy " +
+                configs::PolicyKind_Name(kind) +
+                " cuts the kernel or joins it with another one; expected a policy that launches it whole");
+  }
+  return {};
+}
+
 }  // namespace
 
 Expected<Plan> make_plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) {
@@ -53,6 +67,9 @@ Expected<Plan> make_plan(const configs::Scenario& scenario, workloads::KernelMak
   if (plan) {
     if (const auto begun = begin_as_left(scenario, scenario.gpu().l2().bytes(), *plan); !begun)
       plan = std::unexpected(begun.error());
+  }
+  if (plan) {
+    if (const auto whole = check_grids(*plan, kind); !whole) plan = std::unexpected(whole.error());
   }
   if (plan && scenario.launch() == configs::PROGRAMMATIC) launch_early(*plan);
   if (plan) return plan;
