@@ -350,6 +350,19 @@ TEST(Reading, ChangesOfLayoutBatchNormsAndLists) {
             "this kernel over lists of tensors was not recorded");
 }
 
+// A conversion reads another type than it writes, and the name says only one of them.
+TEST(Reading, ConversionsAssumeTheWidthOfTheirArgument) {
+  const std::string copy =
+      "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)"
+      "::{lambda()#2}::operator()() const::{lambda(long)#1}, std::array<char*, 2ul>, 4, ";
+  const Reading cast =
+      read(copy + "at::native::memory::LoadWithCast<1>, at::native::memory::StoreWithCast<1> >(int)", {768, 1, 1}, {128, 1, 1}, {});
+  EXPECT_EQ(cast.reads_as, "conversion to 393216 x 8 bytes");
+  EXPECT_THAT(cast.notes, testing::Contains(HasSubstr("the argument is as wide as the result")));
+  const Reading dense = read(copy + "at::native::memory::LoadWithoutCast>(int)", {768, 1, 1}, {128, 1, 1}, {});
+  EXPECT_EQ(dense.reads_as, "copy of 393216 x 8 bytes");
+}
+
 const std::string kStrided = "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<at::native::";
 const std::string kDirectCopy =
     "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() const::{lambda(c10::BFloat16)#1}>(";
