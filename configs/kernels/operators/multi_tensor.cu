@@ -9,7 +9,8 @@
 //     bytes, as weights mostly are.
 //   Left out: the look-up of a CTA's tensor and chunk in the arguments, of which each CTA has one.
 //
-//   nvcc -O3 -std=c++17 -arch=sm_80 -cubin -o multi_tensor.cubin multi_tensor.cu
+//   nvcc -O3 -std=c++17 -arch=sm_80 -ptx -o multi_tensor.ptx multi_tensor.cu        (CUDA 13.0; then .version 7.8)
+//   ptxas -O3 -arch=sm_80 -o multi_tensor.cubin multi_tensor.ptx                     (CUDA 11.8, as nvdisasm)
 //   nvdisasm -c -hex multi_tensor.cubin | tr -s " " > multi_tensor_sm_80.sass
 #include "operators.cuh"
 

@@ -2,7 +2,8 @@
 // BF16, as public profiles show them (AMD-AGI/TraceLens @171dd74, tests/traces, H100): grids and blocks as those of
 // FP32 (vision.cu), 2,112 bytes of shared memory (32 x 33 elements).
 //
-//   nvcc -O3 -std=c++17 -arch=sm_80 -cubin -o vision_half.cubin vision_half.cu
+//   nvcc -O3 -std=c++17 -arch=sm_80 -ptx -o vision_half.ptx vision_half.cu        (CUDA 13.0; then .version 7.8)
+//   ptxas -O3 -arch=sm_80 -o vision_half.cubin vision_half.ptx                     (CUDA 11.8, as nvdisasm)
 //   nvdisasm -c -hex vision_half.cubin | tr -s " " > vision_half_sm_80.sass
 #include <cstdint>
 
