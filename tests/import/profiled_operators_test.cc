@@ -120,6 +120,12 @@ TEST(ProfiledOperators, OfConvolutionalNetworksReadWhatTheirSourceSays) {
     EXPECT_EQ(array_of(*kernel, "x").requested, kBytes * readings);
     EXPECT_EQ(array_of(*kernel, "out").requested, kBytes);
   }
+  for (const char* function : {"function=nchw_to_nhwc_half", "function=nhwc_to_nchw_half"}) {
+    const auto kernel = imported("vision_layout_half", {function});
+    ASSERT_TRUE(kernel) << kernel.error().text();
+    EXPECT_EQ(array_of(*kernel, "x").requested, kBytes / 2) << function;
+    EXPECT_EQ(array_of(*kernel, "out").requested, kBytes / 2) << function;
+  }
   const auto pooling = imported("vision_max_pool", {"parameter.results.value=200704", "parameter.planes.value=64"});
   ASSERT_TRUE(pooling) << pooling.error().text();
   EXPECT_EQ(array_of(*pooling, "out").requested, 200704 * 4);
@@ -129,6 +135,23 @@ TEST(ProfiledOperators, OfConvolutionalNetworksReadWhatTheirSourceSays) {
   ASSERT_TRUE(backward) << backward.error().text();
   EXPECT_EQ(array_of(*backward, "out").requested, 64 * 112 * 112 * 4);
   EXPECT_EQ(array_of(*backward, "gradient").touched, 64 * 56 * 56 * 4);
+}
+
+// Chunks of 65,536 elements, of which five of 16 have half as many. Adam reads four arrays and writes three.
+TEST(ProfiledOperators, OverListsOfTensorsReadWholeAndPartialChunks) {
+  constexpr uint64_t kBytes = (11 * 65536 + 5 * 32768) * 4;
+  const std::vector<std::string> chunks{"parameter.chunks.value=16", "parameter.whole.value=11"};
+  for (const auto& [name, read, both] : {std::tuple{"multi_tensor_adam", "gradient", std::vector{"weights", "first", "second"}},
+                                         {"multi_tensor_add", "y", std::vector{"x"}},
+                                         {"multi_tensor_scale", "", std::vector{"x"}}}) {
+    const auto kernel = imported(name, chunks);
+    ASSERT_TRUE(kernel) << kernel.error().text();
+    SCOPED_TRACE(name);
+    if (*read != 0) {
+      EXPECT_EQ(array_of(*kernel, read).requested, kBytes);
+    }
+    for (const char* array : both) EXPECT_EQ(array_of(*kernel, array).requested, 2 * kBytes) << array;
+  }
 }
 
 // Dense rows of 601 elements begin at each of eight places of a vector in turn. A sample of CTAs, each with its own turns,

@@ -63,6 +63,36 @@ TEST(Names, APassWhoseNameIsCutOffHasTheOperatorsType) {
   EXPECT_EQ(sizes(shape).missing, "neither the name nor the operator says the type of its elements");
 }
 
+// "{lambda(floa" says the type; the number of a case does for copies, whose cases are known. Case 4 of a sigmoid is no type alone.
+TEST(Names, ACutNameKeepsItsType) {
+  const std::string vectorized = "at::native::vectorized_elementwise_kernel<4, at::native::",
+                    lambdas = "(at::TensorIteratorBase&)::{lambda()#2}::operator()() const::{lambda()#4}::operator()() const::";
+  LaunchShape shape{
+      .name = vectorized + "tanh_kernel_cuda" + lambdas + "{lambda(floa", .grid = {18750, 1, 1}, .block = {128, 1, 1}};
+  EXPECT_EQ(sizes(shape).values.at("element_bytes"), "4");
+  EXPECT_EQ(sizes(shape).values.at("operation"), "SCALE");
+  shape.name = vectorized + "sigmoid_kernel_cuda" + lambdas + "{lambda(d";
+  EXPECT_EQ(sizes(shape).values.at("element_bytes"), "8");
+  shape.name = vectorized + "tanh_backward_kernel_cuda" + lambdas + "{lambda(f";
+  EXPECT_EQ(sizes(shape).values.at("operation"), "ADD");
+  for (const char* cut : {"{lambda(", "{lambda(c10::", "{la", ""}) {
+    shape.name = vectorized + "sigmoid_kernel_cuda" + lambdas + cut;
+    EXPECT_EQ(sizes(shape).missing, "neither the name nor the operator says the type of its elements") << cut;
+  }
+
+  const std::string strided =
+      "at::native::gpu_kernel_impl<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#2}"
+      "::operator()() const::";
+  shape.name = "at::native::elementwise_kernel<128, 4, " + strided + "{lambda()#12}::operator()() const::{l";
+  EXPECT_EQ(sizes(shape).values.at("element_bytes"), "2");
+  shape.name = "at::native::elementwise_kernel<128, 2, " + strided + "{lambda()#7}::ope";
+  EXPECT_EQ(sizes(shape).values.at("element_bytes"), "4");
+  shape.name = "at::native::elementwise_kernel<128, 2, " + strided + "{lambda()#3}::ope";
+  EXPECT_EQ(sizes(shape).missing, "neither the name nor the operator says the type of its elements");
+  shape.name = "at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(fl";
+  EXPECT_EQ(family(shape.name), "ATen conversion");
+}
+
 TEST(Names, TileStagesTypeAndLayoutOfCutlass) {
   const NamedKernel named = NameTable::embedded().find(kCutlass);
   ASSERT_NE(named.rule, nullptr);
@@ -93,6 +123,14 @@ TEST(Names, AFamilyForEachLibrary) {
   EXPECT_EQ(family("volta_dgemm_64x64_nn"), "cuBLAS GEMM (FP32, FP64, complex)");
   EXPECT_EQ(family("ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)"), "NCCL");
   EXPECT_EQ(family("triton_poi_fused_add_0"), "Triton");
+  EXPECT_EQ(
+      family(
+          "at::native::_scatter_gather_elementwise_kernel<128, 4, at::native::_cuda_scatter_gather_internal_kernel<true, float>"),
+      "index, gather, scatter, embedding");
+  EXPECT_EQ(
+      family("split_embedding_backward_codegen_rowwise_adagrad_unweighted_kernel_cta_per_row_1<float, float, float, 1ul>(int)"),
+      "index, gather, scatter, embedding");
+  EXPECT_EQ(family("bounds_check_indices_kernel<long>(int)"), "FBGEMM");
   EXPECT_EQ(family("my_kernel(float*)"), "");
 }
 

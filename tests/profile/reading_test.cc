@@ -286,8 +286,81 @@ TEST(Reading, RowsAreTheOperatorsListings) {
   EXPECT_EQ(kernel(softmax).listing().path(), "torch_softmax_sm_80.sass");
   EXPECT_EQ(kernel(softmax).listing().description().function(), "torch_softmax_rows_bf16");
   EXPECT_THAT(softmax.reads_as, HasSubstr("4096 rows of 5185"));
+  const Reading of_words = read("void at::native::cunn_SoftMaxForward<4, float, float, float, SoftMaxForwardEpilogue>(int)",
+                                {32768, 1, 1}, {512, 1, 1}, {{32768, 10240}});
+  const auto& words = kernel(of_words).listing().description();
+  EXPECT_EQ(words.function(), "torch_softmax_rows_fp32");
+  EXPECT_EQ(words.block().x(), 512);
   EXPECT_THAT(read("void vectorized_layer_norm_kernel<float, float>(int)", {512, 1, 1}, {32, 4, 1}, {}).opaque,
               HasSubstr("rows and columns are not recorded"));
+}
+
+// Kernels whose grids state their sizes (grid_sizes.h).
+TEST(Reading, ChangesOfLayoutBatchNormsAndLists) {
+  const Inputs filter{{4, 3, 224, 224}, {768, 3, 16, 16}};
+  const auto of = [](const std::string& name, const std::array<uint32_t, 3>& grid, uint32_t threads, const Inputs& inputs = {}) {
+    return read(name, grid, {threads, 1, 1}, inputs);
+  };
+  const auto function = [](const Reading& reading) { return kernel(reading).listing().description().function(); };
+  const Reading words =
+      of("void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true, (cudnnKernelDataType_t)2>(int)", {98, 2, 32}, 256);
+  EXPECT_EQ(function(words), "nchw_to_nhwc");
+  EXPECT_EQ(words.reads_as, "fp32 32 x 64 x 3136 pixels");
+  const std::string half = "<__nv_bfloat16, __nv_bfloat16, float, true, false, (cudnnKernelDataType_t)0>(int)";
+  EXPECT_EQ(function(of("void cudnn::engines_precompiled::nchwToNhwcKernel" + half, {8, 1, 768}, 256, filter)),
+            "nchw_to_nhwc_half");
+  EXPECT_EQ(function(of("void cudnn::engines_precompiled::nhwcToNchwKernel" + half, {7, 24, 4}, 256)), "nhwc_to_nchw_half");
+  EXPECT_EQ(function(of("void cudnn::ops::nhwcToNchwKernel<float, float, float, true, false, (cudnnKernelDataType_t)0>(int)",
+                        {7, 16, 32}, 256)),
+            "nhwc_to_nchw");
+  EXPECT_THAT(of("void cudnn::ops::nchwToNhwcKernel<float, __half, float, false>(int)", {7, 16, 32}, 256).opaque,
+              HasSubstr("this change of layout was not recorded"));
+
+  const Reading norm =
+      of("void cudnn::bn_bw_1C11_kernel_new<float, float, float2, 32, true, 1>(float)", {512, 1, 1}, 512, {{32, 512, 28, 28}});
+  EXPECT_EQ(function(norm), "batch_norm_backward_32");
+  EXPECT_EQ(norm.reads_as, "fp32 32 x 512 x 784 pixels, read twice");
+  EXPECT_EQ(function(of("void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, int, 128, true, 1, true>(int)", {64, 1, 1}, 512,
+                        {{32, 64, 56, 56}})),
+            "batch_norm_128");
+  LaunchShape kept{.name = "void cudnn::bn_fw_tr_1C11_singleread<float, 512, true, 1, 2, 0>(cudnn::bn_fw_tr_1C11_args<float>)",
+                   .grid = {2048, 1, 1},
+                   .block = {512, 1, 1},
+                   .shared_memory_bytes = 8336};
+  EXPECT_EQ(function(read(kept)), "batch_norm_kept");
+  kept.name = "void cudnn::bn_bw_1C11_singleread<float, 512, true, 1, 2, 0>(cudnn::bn_bw_1C11_args<float>)";
+  kept.shared_memory_bytes = 16656;
+  const Reading backward = read(kept);
+  EXPECT_EQ(function(backward), "batch_norm_backward_kept");
+  EXPECT_EQ(backward.reads_as, "fp32 1 x 2048 x 1792 pixels, read once");
+
+  const Reading adam =
+      of("void multi_tensor_apply_kernel<TensorListMetadata<4>, AdamFunctor<float>, float, float>(int)", {320, 1, 1}, 512);
+  EXPECT_EQ(function(adam), "chunks_adam");
+  EXPECT_EQ(adam.reads_as, "Adam of 19791872 elements in 320 chunks");
+  const std::string space = "at::native::(anonymous namespace)::", list = "void " + space + "multi_tensor_apply_kernel<" + space;
+  EXPECT_EQ(function(of(list + "TensorListMetadata<2>, " + space +
+                            "BinaryOpListAlphaFunctor<float, 2, 2, 0>, std::plus<float>, float>(int)",
+                        {282, 1, 1}, 512)),
+            "chunks_add");
+  const std::string scale = "BinaryOpScalarFunctor<float, 1, 1, 0>, std::multiplies<float>, float>(int)";
+  EXPECT_EQ(function(of(list + "TensorListMetadata<1>, " + space + scale, {320, 1, 1}, 512)), "chunks_scale");
+  EXPECT_THAT(of(list + "TensorListMetadata<1, true>, " + space + scale, {320, 1, 1}, 512).opaque, HasSubstr("may be partial"));
+  EXPECT_EQ(of("multi_tensor_apply_kernel<TensorListMetadata<5>, LAMBFunctor<float>>", {320, 1, 1}, 512).opaque,
+            "this kernel over lists of tensors was not recorded");
+}
+
+// A conversion reads another type than it writes, and the name says only one of them.
+TEST(Reading, ConversionsAssumeTheWidthOfTheirArgument) {
+  const std::string copy =
+      "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)"
+      "::{lambda()#2}::operator()() const::{lambda(long)#1}, std::array<char*, 2ul>, 4, ";
+  const Reading cast =
+      read(copy + "at::native::memory::LoadWithCast<1>, at::native::memory::StoreWithCast<1> >(int)", {768, 1, 1}, {128, 1, 1}, {});
+  EXPECT_EQ(cast.reads_as, "conversion to 393216 x 8 bytes");
+  EXPECT_THAT(cast.notes, testing::Contains(HasSubstr("the argument is as wide as the result")));
+  const Reading dense = read(copy + "at::native::memory::LoadWithoutCast>(int)", {768, 1, 1}, {128, 1, 1}, {});
+  EXPECT_EQ(dense.reads_as, "copy of 393216 x 8 bytes");
 }
 
 const std::string kStrided = "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<at::native::";

@@ -190,7 +190,8 @@ class Reader {
     kernels.Mutable(0)->set_name("kernel");
     // Passes over arrays and rows stay far below the power limit, so they run at the highest clock, as in operator_of_row.
     configs::Gpu& gpu = *reading_.run->scenario.mutable_gpu();
-    constexpr std::array<SizesFrom, 7> kPasses{ELEMENTS, STRIDED, ROWS, CONCATENATION, REDUCTION, GATHER, ROTARY};
+    constexpr std::array<SizesFrom, 10> kPasses{ELEMENTS, STRIDED, ROWS,   CONCATENATION, REDUCTION,
+                                                GATHER,   ROTARY,  LAYOUT, CHUNKS,        BATCH_NORM};
     const bool pass = std::ranges::find(kPasses, rule_.sizes()) != kPasses.end() ||
                       (rule_.sizes() == STATED && reading_.run->scenario.kernel(0).has_elementwise());
     if (pass && gpu.power().has_clock_limit_mhz()) gpu.set_clock_mhz(gpu.power().clock_limit_mhz());

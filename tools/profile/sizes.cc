@@ -12,6 +12,7 @@
 #include "tools/profile/axis_sizes.h"
 #include "tools/profile/convolution.h"
 #include "tools/profile/extents.h"
+#include "tools/profile/grid_sizes.h"
 #include "tools/profile/strided.h"
 
 namespace warpfold::profile {
@@ -30,6 +31,7 @@ class Finder {
   Finder(const NamedKernel& named, const LaunchShape& shape) : named_(named), shape_(shape) {}
 
   Sizes find() {
+    set("threads", shape_.threads());
     switch (named_.rule->sizes()) {
       case PRODUCT:
         find_product();
@@ -69,7 +71,7 @@ class Finder {
         find_rotary(shape_, sizes_);
         break;
       default:
-        break;
+        find_of_grid(named_, shape_, sizes_);
     }
     if (bytes_of_type() == 4) sizes_.values["suffix"] = "_fp32";  // of launch descriptions
     sizes_.values.try_emplace("suffix", "");
@@ -142,7 +144,6 @@ class Finder {
     const bool rows = std::has_single_bit(shape_.grid[1]) && shape_.grid[1] > 1 && shape_.grid[1] <= kLargestCluster;
     set("grid_cluster_m", rows ? 1 : 2);
     set("grid_cluster_n", rows ? shape_.grid[1] : 1);
-    set("threads", shape_.threads());
     sizes_.grid_fits = as_is || transposed;
     if (tile_m == 0 || tile_n == 0 || sizes_.grid_fits) return;
     note("grid " + grid_text(shape_) + " holds no tiling of " + text(n) + " x " + text(m) + " by " + text(tile_m) + " x " +
@@ -249,7 +250,6 @@ class Finder {
     set("element_bytes", element_bytes);
     set("access_bytes", access);
     set("accesses", accesses);
-    set("threads", shape_.threads());
     sizes_.values["operation"] = arrays == 1 ? "FILL" : arrays == 2 ? "SCALE" : "ADD";
   }
 

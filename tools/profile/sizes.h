@@ -30,6 +30,7 @@ struct Sizes {
 //   TILES      columns of grid.x tiles, rows of grid.y tiles, whatever the operator says.
 //   CONVOLUTION  missing without the operator's image, filter and stride. Checked: as PRODUCT.
 //   CONCATENATION, REDUCTION, GATHER, ROTARY   of axis_sizes.h. Missing without the operator's tensors. Checked: grid and block.
+//   LAYOUT, CHUNKS, BATCH_NORM   of grid_sizes.h.
 //   STATED     the rule's expressions of the launch and the launch near it. Missing if one is no whole number from 1 on.
 //   ATTENTION  queries of whole tiles, batch and heads of grid.y and grid.z. Checked: the grid's three extents.
 Sizes sizes_of(const NamedKernel& named, const LaunchShape& shape);
