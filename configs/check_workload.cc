@@ -212,6 +212,7 @@ void check_simt_gemm(const AmpereGemm& gemm, Checker& check) {
   if (gemm.has_tile_k()) check.require(gemm.tile_k() == depth, "tile_k", "must be 8 for each of k_slices", gemm.tile_k());
   if (gemm.has_threads()) check.multiple_of("threads", gemm.threads(), 32, 1024);
   if (gemm.has_stages()) check.require(gemm.stages() >= 2 && gemm.stages() <= 6, "stages", "must be from 2 to 6", gemm.stages());
+  if (gemm.has_copy_bytes()) check.require(gemm.copy_bytes() == 4, "copy_bytes", "must be 4 of type FP32", gemm.copy_bytes());
   check_parts(gemm, check);
   check_products(gemm, check);
 }
@@ -252,6 +253,7 @@ std::optional<Finding> check_ampere_gemm(const AmpereGemm& gemm, const std::stri
   if (gemm.has_tile_k()) check.one_of("tile_k", gemm.tile_k(), {depth, 2 * depth});
   if (gemm.has_tile_k()) check.no_larger_than("tile_k", gemm.tile_k(), "k", gemm.k());
   if (gemm.has_stages()) check.one_of("stages", gemm.stages(), {3, 4, 6, 10});
+  if (gemm.has_copy_bytes()) check.one_of("copy_bytes", gemm.copy_bytes(), {4, 8, 16});
   return check.result();
 }
 

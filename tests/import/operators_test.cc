@@ -5,6 +5,7 @@
 #include <ranges>
 
 #include "imported_operators.h"
+#include "tests/workloads/kernels.h"
 
 // The operators of configs/kernels/operators move the bytes of their formulas, with as many instructions for each further row.
 
@@ -320,6 +321,27 @@ TEST(LaunchSizes, SayWhatIsMissing) {
   EXPECT_THAT(message_of(import_lines("EXIT ;\n", R"(
     architecture: "sm_80" grid_of { x { per: "row" } } block { x: 32 } parameter { name: "rows" value: 4 })")),
               EndsWith("no parameter with a value is called \"row\"; did you mean \"rows\"?"));
+}
+
+// Products that ptxas replaces by calls on sm_120: two products of 8 bits for one of 4, or a call beside the product.
+TEST(ReplacedProducts, CallASubroutineEach) {
+  constexpr uint64_t kWarps = 864, kIterations = 16;
+  const auto issued = [](const std::string& function, const std::string& name) {
+    const auto made = import_files("configs/kernels/mma_replaced_sm_120.sass", "configs/kernels/mma_replaced.textproto",
+                                   {"function=" + function, "parameter.iterations.value=" + std::to_string(kIterations)});
+    EXPECT_TRUE(made) << made.error().text();
+    return made ? workloads::issued(made->kernel, name) : 0;
+  };
+  for (const char* function : {"u4_u4_8x1", "s4_s4_8x1"}) {
+    EXPECT_EQ(issued(function, "IMMA.16832"), kWarps * kIterations * 8 * 2) << function;
+    EXPECT_EQ(issued(function, "CALL"), kWarps * kIterations * 8) << function;
+  }
+  EXPECT_EQ(issued("u4_s4_8x2", "IMMA.16832.U8.S8"), kWarps * kIterations * 8 * 2 * 2);
+  EXPECT_EQ(issued("s4_u4_1x1", "IMMA.16832.S8.U8"), kWarps * kIterations * 2);
+  // Packets whose sums are not stored keep the call, not the product.
+  EXPECT_EQ(issued("sparse_f16_k16_8x1", "CALL"), kWarps * kIterations * 8);
+  EXPECT_EQ(issued("sparse_f16_k16_8x1", "HMMA.SP.16816"), kWarps * kIterations);
+  EXPECT_EQ(issued("sparse_u4_u4_8x1", "CALL"), kWarps * kIterations * 8 * 3);
 }
 
 }  // namespace

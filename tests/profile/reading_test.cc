@@ -195,8 +195,17 @@ TEST(Reading, LoopsOfMmaSync) {
                            {{768}, {4, 768}, {768, 768}});
   EXPECT_EQ(kernel(few).ampere_gemm().n(), 64);
   EXPECT_THAT(few.notes, testing::Contains("4 rows or columns are simulated as the 64 of a tile"));
-  EXPECT_THAT(read("cutlass_80_tensorop_bf16_s16816gemm_bf16_128x128_32x4_tn_align2", {8, 32, 1}, {128, 1, 1}, kProduct).opaque,
-              HasSubstr("narrower than 16 bytes"));
+  // Copies of as many bytes as the alignment has.
+  const auto copy_bytes = [&](const std::string& name) {
+    return kernel(read(name, {8, 32, 1}, {128, 1, 1}, kProduct)).ampere_gemm().copy_bytes();
+  };
+  EXPECT_EQ(copy_bytes("cutlass_80_tensorop_bf16_s16816gemm_bf16_128x128_32x4_tn_align2"), 4);
+  EXPECT_EQ(copy_bytes("cutlass_80_tensorop_f16_s16816gemm_f16_128x128_32x4_nn_align4"), 8);
+  EXPECT_EQ(copy_bytes("cutlass_80_tensorop_s1688gemm_128x128_16x4_nt_align1"), 4);
+  EXPECT_EQ(copy_bytes("cutlass_80_tensorop_s1688tf32gemm_128x128_16x4_nt_align2"), 8);
+  EXPECT_EQ(copy_bytes("cutlass_80_tensorop_s1688gemm_128x128_16x4_nt_align4"), 0);
+  EXPECT_THAT(read("cutlass_80_tensorop_bf16_s16816gemm_bf16_128x128_32x4_tn_align1", {8, 32, 1}, {128, 1, 1}, kProduct).opaque,
+              HasSubstr("two bytes at a time"));
 }
 
 // Products of one and two stages are a listing with the function of the name's tile, layout and alignment.

@@ -65,10 +65,31 @@ TEST_F(Rows, ProductsOfAWarpFormOneChain) {
                    ";warps=" + warps + ";unroll=8;instructions per packet=1\",8,clk\n");
   };
   EXPECT_EQ(reason("bf16", "ordered", "64"), "reason: dims_other: expected warps=864, unroll and instructions per packet");
-  EXPECT_EQ(reason("f16", "sp", "864"),
-            "reason: ptxas replaces mma.sp without ordered metadata by code of its own, which is not known");
-  EXPECT_EQ(reason("int4", "dense", "864"),
-            "reason: sm_120 has no products of INT4: ptxas replaces them by code of its own, which is not known");
+  EXPECT_EQ(reason("int8", "sp", "864"), "reason: mma.sp without ordered metadata of int8 was not compiled");
+}
+
+// Products that ptxas replaces by calls: the function with as many packets, all of which are called.
+TEST_F(Rows, ReplacedProductsAreCalled) {
+  const std::string header = "id,category,gpu,kernel,impl,dtype,M,N,K,dims_other,value,unit";
+  const auto row = [](const std::string& types, const std::string& k, const std::string& options) {
+    return "M1,GEMM,RTX 5090,mma.sync packet,PTX," + types + ",16,8," + k + ",\"warps=864;" + options + "\",8,clk";
+  };
+  const auto function = [&](const std::string& types, const std::string& k, const std::string& options) {
+    const Comparison chain = map(header, row(types, k, options));
+    const configs::KernelLaunch& launch = chain.runs.front().scenario.kernel(0).listing().description();
+    EXPECT_EQ(chain.family, "mma.sync by calls");
+    EXPECT_EQ(launch.grid().x() * launch.block().x(), 864 * 32);
+    return launch.function();
+  };
+  EXPECT_EQ(function("s4xu4", "64", "family=int4;variant=dense;unroll=8;instructions per packet=1"), "s4_u4_8x1");
+  EXPECT_EQ(function("s4xs4", "128", "family=int4;variant=dense;unroll=8;instructions per packet=2"), "s4_s4_8x2");
+  EXPECT_EQ(function("u4xu4", "64", "family=int4;variant=dense;unroll=1;instructions per packet=1"), "u4_u4_1x1");
+  EXPECT_EQ(function("f16xf16", "32", "family=f16;variant=sp;unroll=8;instructions per packet=1"), "sparse_f16_k32_8x1");
+  // Of these two ptxas makes the one instruction of ordered metadata.
+  EXPECT_THAT(text_of(map(header, row("bf16xbf16", "32", "family=bf16;variant=sp;unroll=8;instructions per packet=1"))),
+              HasSubstr("HMMA.SP.16832.F32.BF16 R4"));
+  EXPECT_EQ(mistake(header + "\n" + row("u4xu4", "64", "family=int4;variant=dense;unroll=4;instructions per packet=1") + "\n"),
+            "reason: ptxas replaces these products by calls, which were compiled for other packets");
 }
 
 TEST_F(Rows, IntegerProductsOfAGeForceRunAtTheFullRate) {

@@ -118,6 +118,41 @@ TEST(AmpereGemm, OtherTypesRunTheSameLoop) {
   }
 }
 
+// Copies of fewer than 16 bytes: as many sectors, each asked for once, by as many more copies with a test of a mask each. The stall
+// cycles of products hide them.
+TEST(AmpereGemm, NarrowCopiesHaveTestsOfTheirOwn) {
+  configs::AmpereGemm shape = gemm(1024, 32, 3);
+  const traces::Kernel wide = make_ampere_gemm(shape, gpu("a100_sxm")).value();
+  const auto pass = [](const traces::Kernel& kernel) -> const std::vector<isa::Instruction>& {
+    return std::get<traces::Block>(std::get<traces::Loop>(kernel.roles.front().body[1]).body.front()).code;
+  };
+  const auto stalls = [&](const traces::Kernel& kernel) {
+    uint32_t sum = 0;
+    for (const isa::Instruction& instruction : pass(kernel)) sum += instruction.control.stall;
+    return sum;
+  };
+  for (const auto& [bytes, accesses, more] : {std::tuple{8U, 2U, 0U}, {4U, 4U, 1U}}) {
+    shape.set_copy_bytes(bytes);
+    const traces::Kernel kernel = make_ampere_gemm(shape, gpu("a100_sxm")).value();
+    SCOPED_TRACE(kernel.source);
+    EXPECT_EQ(bytes_by_stream(kernel), bytes_by_stream(wide));
+    EXPECT_EQ(issued(kernel, "LDGSTS"), accesses * issued(wide, "LDGSTS"));
+    EXPECT_EQ(pass(kernel).size(), 137 + 8 * (accesses - 1 + 3 * accesses + more));  // compiled: 184 and 255
+    EXPECT_LE(stalls(kernel), 1.05 * stalls(wide));
+    uint32_t hits = 0, before_commit = 0;
+    bool committed = false;
+    for (const isa::Instruction& instruction : pass(kernel)) {
+      if (instruction.mnemonic == "LDGDEPBAR") committed = true;
+      if (!instruction.mnemonic.starts_with("LDGSTS")) continue;
+      EXPECT_EQ(instruction.effect.wavefronts, 4);
+      hits += instruction.effect.l1_hit ? 1 : 0;
+      before_commit += committed ? 0 : 1;
+    }
+    EXPECT_EQ(hits, 8 * (accesses - 1));
+    EXPECT_EQ(before_commit, 8 * accesses);
+  }
+}
+
 // A convolution's product reads an activation once for each position of its filter: L2 delivers as many bytes, DRAM fewer.
 TEST(AmpereGemm, RepeatedElementsComeFromDramOnce) {
   configs::AmpereGemm shape = gemm(1024, 32, 3);

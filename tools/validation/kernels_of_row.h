@@ -140,8 +140,12 @@ Mapped<RowWork> micro_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 
 // Chains of mma.sync on 108 SMs, two warps a sub-core (sm120_mma_sparse of lookup1980/microbench-blackwell). Each iteration has one
 // packet of one or two dependent products. The source counts `unroll` packets in it, but stores only the first one's result, and
-// ptxas removes the others. Not mapped: instructions that ptxas replaces by longer code on sm_120.
+// ptxas removes the others.
 Mapped<RowWork> mma_sync_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
+// The same with products that ptxas replaces by calls on sm_120: 4-bit integers, and some of mma.sp without ordered metadata. It
+// keeps the calls of all packets (configs/kernels/mma_replaced.cu). `kernels`: the folder of listings.
+bool is_replaced_product(const MeasuredRow& row);
+Mapped<RowWork> replaced_products_of_row(const MeasuredRow& row, const configs::Gpu& gpu, const std::string& kernels);
 
 // Philox bits. dims_other holds the fields of configs.Philox: rounds=7;threshold_bits=32;heads=16;queries=4096;keys=4096.
 Mapped<RowWork> philox_of_row(const MeasuredRow& row);

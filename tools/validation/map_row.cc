@@ -123,6 +123,7 @@ Mapped<RowWork> power_work_of(const MeasuredRow& row, const configs::Gpu& gpu) {
 
 Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu, const std::string& operators) {
   if (!row.text("kernel_file").empty()) return kernel_file_of_row(row);
+  if (is_replaced_product(row)) return replaced_products_of_row(row, gpu, fs::path(operators).parent_path().string());
   if (is_micro_row(row)) return micro_of_row(row, gpu);
   const std::string& category = row.text("category");
   if (category == "GEMM") return gemm_of_row(row, gpu);

@@ -40,6 +40,7 @@ std::string describe(const Plan& plan) {
   text << "ampere_gemm m=" << plan.m << " n=" << plan.n << " k=" << plan.k << " " << configs::ElementType_Name(plan.type)
        << " tile=" << plan.tile.m << "x" << plan.tile.n << "x" << plan.tile_k() << " stages=" << plan.tile.stages
        << (plan.along_m ? " along_m" : " along_n") << " swizzle=" << plan.swizzle;
+  if (plan.accesses() > 1) text << " copy_bytes=" << plan.thread_bytes;
   if (plan.products > 1) text << " groups=" << plan.products;
   if (plan.a_repeats > 1) text << " a_repeats=" << plan.a_repeats;
   if (plan.b_repeats > 1) text << " b_repeats=" << plan.b_repeats;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "isa/block_border.h"
+#include "workloads/ampere_gemm/narrow_copies.h"
 #include "workloads/common/program.h"
 #include "workloads/common/recorded_loop.h"
 
@@ -84,7 +85,7 @@ std::vector<isa::Instruction> with_effects(const isa::Architecture& architecture
     }
   }
   isa::remove_copy_counter(architecture, code);
-  return code;
+  return with_narrow_copies(architecture, plan, std::move(code));
 }
 
 // Registers that hold the source and destination addresses of copies.
@@ -107,8 +108,10 @@ void add_copies(Code& code, const Plan& plan) {
   for (uint32_t i = 0; i < plan.a_copies() + plan.b_copies(); ++i) {
     const bool b = is_of_b(plan, i);
     const std::string offset = immediate((b ? of_b++ : of_a++) * kCopyBytes * plan.tile.warps);
-    code.add(line({"LDGSTS.E.BYPASS.LTC128B.128 [", b ? at.b_shared : at.a_shared, "+", offset, "], [", b ? at.b : at.a, ".64]"}),
+    Code copy(code.architecture());
+    copy.add(line({"LDGSTS.E.BYPASS.LTC128B.128 [", b ? at.b_shared : at.a_shared, "+", offset, "], [", b ? at.b : at.a, ".64]"}),
              {.bytes = bytes_of_copy(plan, b), .stream = b ? AmpereGemmStreams::kB : AmpereGemmStreams::kA});
+    code.add(plan.accesses() == 1 ? copy.instructions() : narrow_copies(code.architecture(), plan, copy.instructions().front()));
   }
   code.add("LDGDEPBAR", {.commit = true});
   code.add(line({"IADD3 ", at.a, ", P0, ", at.a, ", 0x40, RZ"})).add(line({"IADD3 ", at.b, ", P1, ", at.b, ", 0x40, RZ"}));

@@ -83,6 +83,7 @@ Expected<AmpereGemmPlan> plan_ampere_gemm(const configs::AmpereGemm& gemm) {
   plan.a_repeats = std::max(gemm.a_repeats(), 1U);
   plan.b_repeats = std::max(gemm.b_repeats(), 1U);
   plan.products = std::max<uint64_t>(gemm.grouped().groups(), 1);
+  if (gemm.has_copy_bytes()) plan.thread_bytes = gemm.copy_bytes();
   asked.k = gemm.tile_k() != 0 ? gemm.tile_k() * plan.operand_bytes() / AmpereGemmPlan::kElementBytes : 32;
   asked.stages = gemm.stages();
   const auto* found = std::ranges::find_if(kRecorded, [&](const RecordedTile& tile) {

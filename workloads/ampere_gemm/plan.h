@@ -29,6 +29,7 @@ struct AmpereGemmPlan {
   uint32_t swizzle;
   uint32_t a_repeats = 1, b_repeats = 1;  // copies of an element in the operands; DRAM delivers one
   uint64_t products = 1;                  // of a batched GEMM
+  uint32_t thread_bytes = 16;             // that a thread copies at a time: 16, 8 or 4
 
   // The loops were recorded for 16-bit operands, and tile.k counts 16-bit elements. The mma.sync instructions of the other types
   // take operands in equally many registers (PTX ISA: m16n8k8 of TF32, m16n8k32 of 8 bits), so the loop differs only in the
@@ -51,6 +52,7 @@ struct AmpereGemmPlan {
   uint32_t stage_bytes() const { return a_bytes() + b_bytes(); }
   uint32_t a_copies() const { return a_bytes() / tile.warps / kCopyBytes; }  // per warp and stage
   uint32_t b_copies() const { return b_bytes() / tile.warps / kCopyBytes; }
+  uint32_t accesses() const { return 16 / thread_bytes; }  // copies in place of each of 16 bytes a thread
 };
 
 // Returns the recorded loop nearest to a tile of m x n whose ring holds `depth` elements of k. The tile's number of elements counts

@@ -44,8 +44,11 @@ TEST(CoRunRows, SlowdownsBesideNccl) {
 
 TEST(MicroRows, ChainsOfProductsAndReadsOfSomeSms) {
   const configs::Validation chains = validated({"tests/validation/micro/mma_sync.csv"});
-  EXPECT_EQ(chains.rows_size(), 34);
+  EXPECT_EQ(chains.rows_size(), 36);
   for (const configs::ValidatedRow& row : chains.rows()) EXPECT_NEAR(row.simulated() / row.measured(), 1, 0.065) << row.id();
+  const configs::Validation calls = validated({"tests/validation/micro/mma_replaced.csv"});
+  EXPECT_EQ(calls.rows_size(), 58);
+  EXPECT_LT(median(calls, [](const auto&) { return true; }), 9);
   const configs::Validation reads = validated({"tests/validation/micro/green_context.csv"});
   EXPECT_EQ(reads.rows_size(), 25);
   EXPECT_LT(median(reads, [](const auto&) { return true; }), 7);  // 6.2
