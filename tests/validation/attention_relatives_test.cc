@@ -20,7 +20,7 @@ TEST_F(Relatives, HaveAFamilyOfTheirOwnAndSayHowTheyDiffer) {
   const Comparison own = map(kAttention, "S1,ATTN,H100,attention fwd,FlashAttention-3,fp16,2,16,8192,128,1,529,TFLOPS");
   EXPECT_EQ(own.family, "attention forward");
   EXPECT_THAT(own.relative, IsEmpty());
-  EXPECT_DOUBLE_EQ(relative.measured, own.measured);  // FLOP are counted alike
+  EXPECT_DOUBLE_EQ(relative.measured, own.measured);  // with the same count of FLOP
 }
 
 TEST_F(Relatives, FollowTheArchitecture) {
