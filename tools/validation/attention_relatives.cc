@@ -12,8 +12,8 @@ using configs::ProductFamily;
 using enum configs::ProductFamily;
 
 // cuDNN's name of the kernel on Hopper: sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128_4x1x1_cga1x1x1, that is 64 queries per
-// warpgroup and blocks of 128 keys. NVIDIA/cudnn-frontend has the source of one kernel of this name for head_dim 64. It has a producer
-// warp, two consumer warpgroups and persistent CTAs that draw tiles from a counter. The warpgroups take turns before the
+// warpgroup and blocks of 128 keys. NVIDIA/cudnn-frontend has the source of one kernel of this name for head_dim 64. It has a
+// producer warp, two consumer warpgroups and persistent CTAs that draw tiles from a counter. The warpgroups take turns before the
 // exponentials, and scores are complete before the softmax.
 void cudnn_on_hopper(configs::Kernel& kernel) {
   configs::FlashAttention3& attention = *kernel.mutable_flash_attention_3();
@@ -74,8 +74,8 @@ void learn_cuda(configs::Kernel& kernel) { set_tile(kernel, 64, 32, 4); }
 
 // FlashAttention's CuTe DSL on sm_120 and sm_121 has blocks of 128 keys up to head_dim 64, otherwise 64, with and without dropout
 // (flash_attn/cute/interface.py in Dao-AILab/flash-attention). A ratio needs two kernels whose instructions come from the same
-// source, so both runs have FlashAttention-2's tile for dropout, which is half as long. Its longer tiles without dropout have counts
-// and spilled registers of their own.
+// source, so both runs have FlashAttention-2's tile for dropout, which is half as long. Its longer tiles without dropout have
+// counts and spilled registers of their own.
 void cute_dsl(configs::Kernel& kernel) { set_tile(kernel, 128, kernel.flash_attention_2().shape().head_dim() <= 64 ? 64 : 32, 4); }
 
 // A library's kernels on one family of GPUs. `generator` empty: `text` is the reason why no generator is near enough.
