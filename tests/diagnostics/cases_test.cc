@@ -174,10 +174,10 @@ TEST(Cases, Policies) {
                two_kernels(kPhilox, gemm, "kind: WARP_SPECIALIZED warp_specialized { warps: 3 }"));
   walk.ask_for("kernel \"b\" has 4 roles; a guest has one", "policy.textproto",
                two_kernels(kPhilox, gemm, "kind: WARP_SPECIALIZED warp_specialized { guest: \"b\" host: \"a\" }"));
-  walk.write(
-      "meets.wfs",
-      "kernel meets architecture=sm_90 registers=32\n  class all\n  grid all*4\n  role all warps=1\n"
-      "    RED.E.ADD [R2.64], R4 ; {bytes=32 barrier=0}\n    LDG.E R5, [R2.64] ; {bytes=32 barrier=0}\n    EXIT\n  end\nend\n");
+  walk.write("meets.wfs",
+             "kernel meets architecture=sm_90 registers=32\n  class all\n  grid all*4\n  role all warps=1\n"
+             "    RED.E.ADD [R2.64], R4 ; {bytes=32 barrier=0}\n    LDG.E R5, [R2.64] ; {bytes=32 barrier=0}\n    EXIT\n  end\n"
+             "  role others warps=3\n    EXIT\n  end\nend\n");
   walk.ask_for(
       "the CTAs of kernel a wait for each other at a barrier of the grid, and policy CTA_INTERLEAVED cuts the kernel or joins it",
       "policy.textproto",

@@ -52,9 +52,10 @@ Expected<void> check_grids(const Plan& plan, configs::PolicyKind kind) {
     if (!traces::meets_in_grid(planned.kernel)) continue;
     const bool cut = std::ranges::count(plan.kernels, planned.of, &PlannedKernel::of) > 1;
     if (!cut && planned.also.empty()) continue;
-    return fail("the CTAs of kernel " + planned.of + " wait for each other at a barrier of the grid, and policy " +
-                configs::PolicyKind_Name(kind) +
-                " cuts the kernel or joins it with another one; expected a policy that launches it whole");
+    return fail_in("policy.kind", "the CTAs of kernel " + planned.of +
+                                      " wait for each other at a barrier of the grid, and policy " +
+                                      configs::PolicyKind_Name(kind) +
+                                      " cuts the kernel or joins it with another one; expected a policy that launches it whole");
   }
   return {};
 }
