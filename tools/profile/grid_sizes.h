@@ -27,9 +27,9 @@ void find_layout(const LaunchShape& shape, Sizes& sizes);
 void find_chunks(const NamedKernel& named, const LaunchShape& shape, Sizes& sizes);
 
 // cuDNN's batch norm in training, listings vision_batch_norm*: a CTA a channel. Images and pixels are those of the
-// operator's tensor. Otherwise the pattern's group kept counts the arrays that a kernel keeps in shared memory, 512
-// elements at a time: 8,336 bytes of one array are 1,537 to 2,048 elements of a channel. assumed: the middle, in one
-// plane.
+// operator's tensor. Otherwise the pattern's group kept counts the arrays in shared memory, 512 elements at a time:
+//
+//   8,336 bytes, one array   1,537 to 2,048 elements of a channel. assumed: the middle, in one plane
 void find_batch_norm(const NamedKernel& named, const LaunchShape& shape, Sizes& sizes);
 
 // The function above for the rule's kind of sizes: LAYOUT, CHUNKS, BATCH_NORM. Other kinds have none.
