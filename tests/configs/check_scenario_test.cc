@@ -170,7 +170,7 @@ TEST_F(CheckScenario, ChecksAmpereGemms) {
             "s.textproto:3:22: grouped must be BATCHED and without rows of its own");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 a_repeats: 0"), "s.textproto:3:22: a_repeats must be at least 1, not 0");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 b_repeats: 0"), "s.textproto:3:22: b_repeats must be at least 1, not 0");
-  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 copy_bytes: 2"), "s.textproto:3:22: copy_bytes must be 4, 8 or 16, not 2");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 copy_bytes: 2"), "s.textproto:3:22: copy_bytes must be one of 4, 8, 16, not 2");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 type: FP32 copy_bytes: 8"), "s.textproto:3:33: copy_bytes must be 4 of type FP32, not 8");
   EXPECT_EQ(ampere("m: 256 n: 256"), "s.textproto:2:23: k must be at least 1, not 0");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 type: FP4"),

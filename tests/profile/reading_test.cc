@@ -205,7 +205,7 @@ TEST(Reading, LoopsOfMmaSync) {
   EXPECT_EQ(copy_bytes("cutlass_80_tensorop_s1688tf32gemm_128x128_16x4_nt_align2"), 8);
   EXPECT_EQ(copy_bytes("cutlass_80_tensorop_s1688gemm_128x128_16x4_nt_align4"), 0);
   EXPECT_THAT(read("cutlass_80_tensorop_bf16_s16816gemm_bf16_128x128_32x4_tn_align1", {8, 32, 1}, {128, 1, 1}, kProduct).opaque,
-              HasSubstr("two bytes at a time"));
+              HasSubstr("copies of two bytes"));
 }
 
 // Products of one and two stages are a listing with the function of the name's tile, layout and alignment.
