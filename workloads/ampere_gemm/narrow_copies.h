@@ -23,7 +23,7 @@ namespace warpfold::workloads {
 //   256x128x64, 4             343      24    24   22     24     44          1033               109
 //   256x128x64, 2             447      48    48   45     47     54          1033               111
 //
-// One more IADD3 for each 16 bytes: 9 of 8 pieces and 39 of 12 above, in copies of 2 elements.
+// Copies of 2 elements also add one IADD3 for each 16 bytes; the compiled ones add 9 for 8 such pieces and 39 for 12.
 std::vector<isa::Instruction> with_narrow_copies(const isa::Architecture& architecture, const AmpereGemmPlan& plan,
                                                  std::vector<isa::Instruction> code);
 

@@ -1,9 +1,9 @@
 // Published rows against their simulations, as in `warpfold validate`: tests/validation/data. Nothing is fitted to these figures.
 // Clocks are those of the GPU files, sustained under GEMMs: A100 at 1275 MHz, Hopper SXM at 1600, PCIe at 1424.
 //
-// docs/validation_tables.md holds every figure. Each fourth row of up to 4096 tokens is simulated, or with WARPFOLD_WHOLE (./dev
-// test --all) every one, and must have the figures of the page. Bounds are held against the page. If a figure moves, either the
-// model was changed on purpose, and the page must be written anew and reviewed, or the change is an error.
+// docs/validation_tables.md holds every figure, and the bounds below are bounds of its figures. Each fourth row of up to 4096
+// tokens is simulated, or with WARPFOLD_WHOLE (./dev test --all) every one, and must have the figures of the page. If a figure
+// moves, either the model was changed on purpose, and the page must be written anew and reviewed, or the change is an error.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -135,7 +135,7 @@ class Page {
     std::string family;  // of groups: bold, above them
     for (const std::string& line : lines_) {
       if (line.starts_with("## ")) section = line.substr(3);
-      const auto cells = cells_of(line);  // the first is what stands before the first bar
+      const auto cells = cells_of(line);  // the first cell precedes the first bar
       if (cells.size() == 11 && number_in(cells[4])) {
         if (cells[1].find('*') != std::string::npos) family = trimmed(cells[1]);
         means_[{family, trimmed(cells[1]), trimmed(cells[2])}] = *number_in(cells[4]);
