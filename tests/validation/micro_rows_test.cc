@@ -168,9 +168,6 @@ TEST_F(Rows, MicroKernelsThatAreNotKnown) {
             "reason: tcgen05.mma of operands F6 is not known");
   EXPECT_EQ(mistake(header + "M1,GEMM,B200,tcgen05.mma stream,PTX,BF16,128,64,operands=SS;cta_group=1;depth=-3,168,clk\n"),
             "reason: dims_other: depth is missing, or no whole number from 1 to 1048576");
-  EXPECT_EQ(mistake(header + "M1,MEM,H200,back-to-back small SCALE kernels,\"gpu-small-kernels, grid sync\",fp64,,,"
-                             "elements=53097;columns=1/2,2,GB/s\n"),
-            "reason: CTAs that wait for each other through memory are not simulated");
   const std::string loads = header + "M1,MEM,A100,\"L1 hit load, stride between lanes\",gpu-strides,";
   EXPECT_EQ(mistake(loads + "fp16,,,stride=8 elements,2,clk\n"), "reason: loads of fp16; expected fp32 or fp64");
   EXPECT_EQ(mistake(loads + "fp32,,,stride=8 elements;256 threads per CTA,2,clk\n"),
