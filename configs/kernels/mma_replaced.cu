@@ -16,36 +16,25 @@ namespace {
 template <int kKind>
 struct Product;
 
-#define DENSE(KIND, TYPES)                                                                                              \
-  template <>                                                                                                           \
-  struct Product<KIND> {                                                                                                \
-    using Sum = uint32_t;                                                                                               \
-    static __device__ __forceinline__ void add(Sum (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[4], uint32_t) { \
-      asm volatile("mma.sync.aligned.m16n8k64.row.col." TYPES " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"  \
-                   : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])                                                     \
-                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                                 \
-    }                                                                                                                   \
-  };
-#define SPARSE(KIND, SUM, AS, SHAPE)                                                                                         \
+// The operands behind the sums are those of the instruction's text.
+#define PRODUCT(KIND, SUM, AS, INSTRUCTION, ...)                                                                             \
   template <>                                                                                                                \
   struct Product<KIND> {                                                                                                     \
     using Sum = SUM;                                                                                                         \
     static __device__ __forceinline__ void add(Sum (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[4], uint32_t meta) { \
-      asm volatile("mma.sp.sync.aligned." SHAPE " {%0,%1,%2,%3}, {%4,%5}, {%6,%7}, {%0,%1,%2,%3}, %8, 0x0;"                  \
-                   : "+" AS(d[0]), "+" AS(d[1]), "+" AS(d[2]), "+" AS(d[3])                                                  \
-                   : "r"(a[0]), "r"(a[1]), "r"(b[0]), "r"(b[1]), "r"(meta));                                                 \
+      asm volatile(INSTRUCTION : "+" AS(d[0]), "+" AS(d[1]), "+" AS(d[2]), "+" AS(d[3]) : __VA_ARGS__);                      \
     }                                                                                                                        \
   };
-#define WIDE_SPARSE(KIND, SUM, AS, SHAPE)                                                                                    \
-  template <>                                                                                                                \
-  struct Product<KIND> {                                                                                                     \
-    using Sum = SUM;                                                                                                         \
-    static __device__ __forceinline__ void add(Sum (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[4], uint32_t meta) { \
-      asm volatile("mma.sp.sync.aligned." SHAPE " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9,%10,%11}, {%0,%1,%2,%3}, %12, 0x0;"   \
-                   : "+" AS(d[0]), "+" AS(d[1]), "+" AS(d[2]), "+" AS(d[3])                                                  \
-                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]), "r"(meta));     \
-    }                                                                                                                        \
-  };
+#define DENSE(KIND, TYPES)                                                                                                \
+  PRODUCT(KIND, uint32_t, "r",                                                                                            \
+          "mma.sync.aligned.m16n8k64.row.col." TYPES " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};", "r"(a[0]), \
+          "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+#define SPARSE(KIND, SUM, AS, SHAPE)                                                                                          \
+  PRODUCT(KIND, SUM, AS, "mma.sp.sync.aligned." SHAPE " {%0,%1,%2,%3}, {%4,%5}, {%6,%7}, {%0,%1,%2,%3}, %8, 0x0;", "r"(a[0]), \
+          "r"(a[1]), "r"(b[0]), "r"(b[1]), "r"(meta))
+#define WIDE_SPARSE(KIND, SUM, AS, SHAPE)                                                                                         \
+  PRODUCT(KIND, SUM, AS, "mma.sp.sync.aligned." SHAPE " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9,%10,%11}, {%0,%1,%2,%3}, %12, 0x0;", \
+          "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]), "r"(meta))
 
 enum Kind { kU4U4, kU4S4, kS4U4, kS4S4, kSparseU4U4, kSparseU4S4, kSparseS4U4, kSparseS4S4, kSparseF16, kSparseF16Wide };
 DENSE(kU4U4, "s32.u4.u4.s32")

@@ -85,7 +85,7 @@ TEST_F(Rows, ReplacedProductsAreCalled) {
   EXPECT_EQ(function("s4xs4", "128", "family=int4;variant=dense;unroll=8;instructions per packet=2"), "s4_s4_8x2");
   EXPECT_EQ(function("u4xu4", "64", "family=int4;variant=dense;unroll=1;instructions per packet=1"), "u4_u4_1x1");
   EXPECT_EQ(function("f16xf16", "32", "family=f16;variant=sp;unroll=8;instructions per packet=1"), "sparse_f16_k32_8x1");
-  // Of these two ptxas makes the one instruction of ordered metadata.
+  // ptxas compiles BF16 of k 32 and TF32 of k 8 to the single instruction of ordered metadata.
   EXPECT_THAT(text_of(map(header, row("bf16xbf16", "32", "family=bf16;variant=sp;unroll=8;instructions per packet=1"))),
               HasSubstr("HMMA.SP.16832.F32.BF16 R4"));
   EXPECT_EQ(mistake(header + "\n" + row("u4xu4", "64", "family=int4;variant=dense;unroll=4;instructions per packet=1") + "\n"),
